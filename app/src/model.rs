@@ -1,0 +1,9 @@
+//! Pure types and logic: jobs, states, attempts, retry policies. No clock, no I/O.
+
+pub mod attempt;
+pub mod data;
+pub mod invocation;
+pub mod job;
+pub mod policy;
+pub mod state;
+pub mod timeline;

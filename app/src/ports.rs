@@ -1,0 +1,8 @@
+//! What the pages and actions need from the world, as narrow traits. `server` implements each one
+//! once per dialect and holds them to one contract suite.
+
+pub mod actions;
+pub mod audit;
+pub mod error;
+pub mod jobs;
+pub mod source;

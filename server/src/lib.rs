@@ -1,0 +1,4 @@
+//! Everything of Redrive that touches the world: databases, sockets, the clock, the command line.
+
+pub mod clock;
+pub mod store;

@@ -1,0 +1,3 @@
+//! The program `redrive`.
+
+fn main() {}
