@@ -90,6 +90,9 @@ pub struct StateRow {
     pub created_at: Instant,
     /// The state's own data; empty where the stored JSON is missing or corrupt.
     pub data: StateData,
+    /// Length of the stored `ExceptionDetails` in characters, where the store cut them in `data`;
+    /// `None` where they are whole.
+    pub details_chars: Option<i64>,
 }
 
 /// The states a list of jobs can be asked for; the words of the URL.
