@@ -39,10 +39,13 @@ pub struct JobRow {
     pub attempts: u32,
     /// `(number, of)` of the newest retry that a reason names.
     pub retry: Option<(u32, u32)>,
-    /// Exception type of its last `Failed` row, where that is of interest to the list.
+    /// Exception type of its last `Failed` row.
     pub exception_type: Option<String>,
     /// First 300 characters of that row's message.
     pub exception_message: Option<String>,
+    /// Stored size in bytes of that row's data, where the store left it unread for it: type and
+    /// message are then not known to the list.
+    pub failure_bytes: Option<i64>,
     /// When the planned run is due (scheduled and retrying jobs).
     pub due_at: Option<Instant>,
     /// When the row was created.
