@@ -1,1 +1,98 @@
 //! The store on `SQLite`, in the layout of `Hangfire.Storage.SQLite`.
+//!
+//! A file that a job server is using is opened as it is: no pragma that would change it, reads
+//! on connections of their own, writes through one connection in short `BEGIN IMMEDIATE`
+//! transactions. All work runs in spawned tasks, so that a dropped request cannot leave a
+//! transaction open.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use app::ports::error::StoreError;
+use sqlx::SqlitePool;
+use tokio::sync::Mutex;
+
+use crate::clock::SharedClock;
+
+mod connect;
+mod errors;
+mod layout;
+mod migrate;
+mod ticks;
+mod work;
+
+use connect::Opened;
+
+/// One `SQLite` file with Hangfire's tables. Cheap to clone; clones share their connections.
+#[derive(Clone)]
+pub struct SqliteStore {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    path: PathBuf,
+    clock: SharedClock,
+    /// Why the file must not be written, where the operator said so.
+    read_only: Option<String>,
+    opened: Mutex<Option<Arc<Opened>>>,
+}
+
+impl SqliteStore {
+    /// A store on the file at `path`, which is opened when it is first needed, and again when
+    /// another file has taken its place. `read_only` says, in words, why it must not be written.
+    pub fn lazy(path: &Path, clock: SharedClock, read_only: Option<String>) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                path: path.to_owned(),
+                clock,
+                read_only,
+                opened: Mutex::new(None),
+            }),
+        }
+    }
+
+    /// Opens an existing file, which a job server may be using at this moment.
+    ///
+    /// # Errors
+    /// [`StoreError::Away`] where there is no such file or it cannot be opened,
+    /// [`StoreError::Unreadable`] where it does not hold Hangfire's tables.
+    pub async fn open(path: &Path, clock: SharedClock) -> Result<Self, StoreError> {
+        let store = Self::lazy(path, clock, None);
+        store.opened().await?;
+        Ok(store)
+    }
+
+    /// Creates a file with the tables of Hangfire and of Redrive, in WAL mode, and opens it. An
+    /// empty file may be there already.
+    ///
+    /// # Errors
+    /// [`StoreError::Forbidden`] where the file holds tables already or cannot be written.
+    pub async fn create(path: &Path, clock: SharedClock) -> Result<Self, StoreError> {
+        connect::create(path, &clock).await?;
+        Self::open(path, clock).await
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.inner.path
+    }
+
+    /// The one connection that writes, for filling a file of our own.
+    ///
+    /// # Errors
+    /// [`StoreError::Forbidden`] where the file cannot be written.
+    pub async fn writer(&self) -> Result<SqlitePool, StoreError> {
+        let opened = self.opened().await?;
+        opened.writer.clone().ok_or_else(|| {
+            StoreError::Forbidden(
+                opened
+                    .cannot_write
+                    .clone()
+                    .unwrap_or_else(|| "the file cannot be written".to_owned()),
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,199 @@
+//! The tables that Redrive makes: its own, and Hangfire's in an empty file.
+//!
+//! The two sets are numbered apart, in one ledger of our own. Hangfire's set is run only when a
+//! file is created; a table that Hangfire owns is never altered.
+
+use std::fmt::Write as _;
+
+use app::ports::error::StoreError;
+use sqlx::{Connection, Row, SqliteConnection};
+
+use super::{SqliteStore, errors};
+use crate::clock::SharedClock;
+
+struct Migration {
+    version: i64,
+    name: &'static str,
+    sql: &'static str,
+}
+
+macro_rules! migration {
+    ($set:literal, $version:literal, $name:literal) => {
+        Migration {
+            version: $version,
+            name: $name,
+            sql: include_str!(concat!(
+                "../../../../migrations/sqlite/",
+                $set,
+                "/",
+                $name,
+                ".sql"
+            )),
+        }
+    };
+}
+
+const HANGFIRE: &[Migration] = &[migration!("hangfire", 1, "0001_layout")];
+const REDRIVE: &[Migration] = &[migration!("redrive", 1, "0001_audit")];
+
+const LEDGER: &str = "CREATE TABLE IF NOT EXISTS redrive_migrations (
+  \"set\" TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  applied_at INTEGER NOT NULL,
+  PRIMARY KEY (\"set\", version)
+)";
+
+/// How Redrive's own tables stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Own {
+    /// As this program knows them.
+    Current,
+    /// Some are missing; the version that is there.
+    Behind(i64),
+    /// A newer program made them: read, never write.
+    Newer(i64),
+}
+
+/// Both sets, in a new file.
+pub(super) async fn all(
+    connection: &mut SqliteConnection,
+    clock: &SharedClock,
+) -> Result<(), sqlx::Error> {
+    run(connection, clock, "hangfire", HANGFIRE, 0).await?;
+    run(connection, clock, "redrive", REDRIVE, 0).await?;
+    register(connection, clock).await
+}
+
+async fn run(
+    connection: &mut SqliteConnection,
+    clock: &SharedClock,
+    set: &str,
+    migrations: &'static [Migration],
+    after: i64,
+) -> Result<(), sqlx::Error> {
+    for migration in migrations.iter().filter(|m| m.version > after) {
+        let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+        sqlx::raw_sql(LEDGER).execute(&mut *transaction).await?;
+        // Another process may have been first.
+        let noted = sqlx::query(
+            "INSERT INTO redrive_migrations (\"set\", version, name, applied_at) \
+             VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        )
+        .bind(set)
+        .bind(migration.version)
+        .bind(migration.name)
+        .bind(clock.now().timestamp_micros())
+        .execute(&mut *transaction)
+        .await?;
+        if noted.rows_affected() == 1 {
+            sqlx::raw_sql(migration.sql)
+                .execute(&mut *transaction)
+                .await?;
+        }
+        transaction.commit().await?;
+    }
+    Ok(())
+}
+
+/// Gives the file's Hangfire tables their id.
+async fn register(
+    connection: &mut SqliteConnection,
+    clock: &SharedClock,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "INSERT INTO redrive_source (id, schema, registered_at) VALUES (?, 'main', ?) \
+         ON CONFLICT DO NOTHING",
+    )
+    .bind(clock.new_id().to_string())
+    .bind(clock.now().timestamp_micros())
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Looks at the ledger.
+pub(super) async fn state(connection: &mut SqliteConnection) -> Result<Own, sqlx::Error> {
+    let known = REDRIVE.last().map_or(0, |m| m.version);
+    let ledger = sqlx::query(
+        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'redrive_migrations'",
+    )
+    .fetch_optional(&mut *connection)
+    .await?;
+    let version: i64 = if ledger.is_none() {
+        0
+    } else {
+        sqlx::query(
+            "SELECT coalesce(max(version), 0) FROM redrive_migrations WHERE \"set\" = 'redrive'",
+        )
+        .fetch_one(connection)
+        .await?
+        .try_get(0)?
+    };
+    Ok(match version.cmp(&known) {
+        std::cmp::Ordering::Less => Own::Behind(version),
+        std::cmp::Ordering::Equal => Own::Current,
+        std::cmp::Ordering::Greater => Own::Newer(version),
+    })
+}
+
+impl SqliteStore {
+    /// Makes Redrive's own tables where they are missing or old. Does nothing where they are of a
+    /// newer version.
+    ///
+    /// # Errors
+    /// [`StoreError::Forbidden`] where the file cannot be written.
+    pub async fn migrate(&self) -> Result<(), StoreError> {
+        let writer = self.writer().await?;
+        let clock = self.inner.clock.clone();
+        let task = tokio::spawn(async move {
+            let mut connection = writer.acquire().await?;
+            if let Own::Behind(version) = state(&mut connection).await? {
+                run(&mut connection, &clock, "redrive", REDRIVE, version).await?;
+                register(&mut connection, &clock).await?;
+            }
+            Ok::<_, sqlx::Error>(())
+        });
+        match task.await {
+            Ok(done) => done.map_err(|error| errors::sort(&error)),
+            Err(failure) => Err(StoreError::Internal(failure.to_string())),
+        }
+    }
+
+    /// The SQL that [`Self::migrate`] would run, for somebody who may run it; `None` where nothing
+    /// is missing.
+    ///
+    /// # Errors
+    /// As the file's.
+    pub async fn pending_sql(&self) -> Result<Option<String>, StoreError> {
+        let own = self.read(|c| Box::pin(state(c))).await?;
+        Ok(match own {
+            Own::Behind(version) => Some(self.sql_after(version)),
+            Own::Current | Own::Newer(_) => None,
+        })
+    }
+
+    /// The text of the own set's scripts after a version, with their notes in the ledger.
+    pub(super) fn sql_after(&self, version: i64) -> String {
+        let now = self.inner.clock.now().timestamp_micros();
+        let id = self.inner.clock.new_id();
+        let mut sql = format!("BEGIN IMMEDIATE;\n{LEDGER};\n");
+        for migration in REDRIVE.iter().filter(|m| m.version > version) {
+            // Writing to a String cannot fail.
+            let _ = write!(
+                sql,
+                "\n{}\nINSERT INTO redrive_migrations (\"set\", version, name, applied_at) \
+                 VALUES ('redrive', {}, '{}', {now});\n",
+                migration.sql.trim_end(),
+                migration.version,
+                migration.name,
+            );
+        }
+        let _ = write!(
+            sql,
+            "\nINSERT INTO redrive_source (id, schema, registered_at) \
+             VALUES ('{id}', 'main', {now}) ON CONFLICT DO NOTHING;\nCOMMIT;\n"
+        );
+        sql
+    }
+}
