@@ -1,0 +1,115 @@
+//! The outcome of an action, in words, at the top of the page it led to.
+
+use leptos::prelude::*;
+use uuid::Uuid;
+
+use super::Chrome;
+use crate::components::icon::icon;
+use crate::components::text::stored;
+use crate::components::time;
+use crate::ports::audit::AuditRow;
+
+/// The outcome of the action that led to a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Flash {
+    /// What the audit says of it.
+    Known(Box<AuditRow>),
+    /// The audit has no row of this id: it was not written, or purged.
+    Missing(Uuid),
+}
+
+/// The verb of an action's slug, in the past: `Requeued`.
+pub fn verb(action: &str) -> &str {
+    match action {
+        "requeue" => "Requeued",
+        "enqueue-now" => "Enqueued now",
+        "delete" => "Deleted",
+        "undo-delete" => "Restored",
+        other => other,
+    }
+}
+
+/// An outcome's word for people, with the class of its colour and its symbol.
+pub fn outcome_words(outcome: &str) -> (&'static str, &'static str, &'static str) {
+    match outcome {
+        "done" => ("done", "flash done", "i-check"),
+        "moved" => ("Not done, the job has changed", "flash warn", "i-warn"),
+        "gone" => ("Not done, the job no longer exists", "flash warn", "i-warn"),
+        "busy" => (
+            "Not done, the job is held at this moment: try again",
+            "flash warn",
+            "i-warn",
+        ),
+        "refused" => ("Refused", "flash bad", "i-x"),
+        _ => ("Unknown whether it happened", "flash bad", "i-failures"),
+    }
+}
+
+pub(super) fn bar(chrome: &Chrome, flash: &Flash) -> AnyView {
+    match flash {
+        Flash::Known(row) => known(chrome, row),
+        Flash::Missing(id) => view! {
+            <div class="flash warn" role="status">
+                {icon("i-info")}
+                <p>
+                    "The audit has no action " <code>{id.to_string()}</code>
+                    ". Look at the job itself to see whether it happened."
+                </p>
+            </div>
+        }
+        .into_any(),
+    }
+}
+
+fn known(chrome: &Chrome, row: &AuditRow) -> AnyView {
+    let (words, class, symbol) = outcome_words(&row.outcome);
+    let job = chrome.source.as_ref().map_or_else(
+        || view! { <b>{format!("job {}", row.job)}</b> }.into_any(),
+        |source| {
+            let href = chrome.links.source(&source.name).job(row.job);
+            view! { <a href=href>{format!("job {}", row.job)}</a> }.into_any()
+        },
+    );
+    let headline = if row.outcome == "done" {
+        let from_to = row
+            .before
+            .as_ref()
+            .zip(row.after.as_ref())
+            .map(|(before, after)| {
+                view! { ": " {stored(&before.0)} " → " {stored(&after.0)} }
+            });
+        view! { <b>{verb(&row.action).to_owned()} " " {job} {from_to}</b> }.into_any()
+    } else {
+        view! { <b>{words} ": " {row.action.clone()} " of " {job}</b> }.into_any()
+    };
+    let note = (!row.note.is_empty()).then(|| view! { " " {stored(&row.note)} });
+    view! {
+        <div class=class role="status" data-outcome=row.outcome.clone()>
+            {icon(symbol)}
+            <p>{headline} {note} " " <span class="sub">{time::ago(row.at)}</span></p>
+            {undo(chrome, row)}
+        </div>
+    }
+    .into_any()
+}
+
+/// A delete that happened can be taken back from where it is announced.
+fn undo(chrome: &Chrome, row: &AuditRow) -> Option<AnyView> {
+    let source = chrome.source.as_ref()?;
+    let (state, state_id) = row.after.as_ref()?;
+    if row.outcome != "done" || row.action != "delete" || source.read_only.is_some() {
+        return None;
+    }
+    Some(
+        view! {
+            <form method="post" action=chrome.links.action("undo-delete")>
+                <input type="hidden" name="source" value=source.name.clone() />
+                <input type="hidden" name="job" value=row.job.to_string() />
+                <input type="hidden" name="state" value=state.clone() />
+                <input type="hidden" name="state_id" value=state_id.to_string() />
+                <button class="btn small">"Undo the delete"</button>
+            </form>
+        }
+        .into_any(),
+    )
+}

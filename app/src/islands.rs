@@ -1,0 +1,4 @@
+//! The interactive pieces. Each is small, and only makes better what works without it.
+
+pub mod theme;
+pub mod times;

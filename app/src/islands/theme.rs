@@ -1,0 +1,53 @@
+//! The choice between the system's theme, light and dark.
+
+use leptos::prelude::*;
+
+/// A button that goes through the themes. The choice is kept in the browser and applied by
+/// `theme.js` before the first paint.
+#[island]
+pub fn ThemeSwitch() -> impl IntoView {
+    #[cfg(feature = "hydrate")]
+    let next = |_| browser::next();
+    #[cfg(not(feature = "hydrate"))]
+    let next = |_| ();
+    view! {
+        <button class="iconbtn" type="button" id="theme" title="Theme" aria-label="Change theme" on:click=next>
+            <span class="theme-i" aria-hidden="true"></span>
+        </button>
+    }
+}
+
+#[cfg(feature = "hydrate")]
+mod browser {
+    use web_sys::Element;
+
+    const KEY: &str = "redrive-theme";
+
+    /// System, light, dark, and round again.
+    pub(super) fn next() {
+        let Some(root) = leptos::prelude::document().document_element() else {
+            return;
+        };
+        let theme = match root.get_attribute("data-theme").as_deref() {
+            None => Some("light"),
+            Some("light") => Some("dark"),
+            Some(_) => None,
+        };
+        apply(&root, theme);
+    }
+
+    fn apply(root: &Element, theme: Option<&str>) {
+        let storage = leptos::prelude::window().local_storage().ok().flatten();
+        // Where storage is forbidden the choice lasts until the next page.
+        let _ = match theme {
+            Some(theme) => {
+                let _ = storage.map(|storage| storage.set_item(KEY, theme));
+                root.set_attribute("data-theme", theme)
+            }
+            None => {
+                let _ = storage.map(|storage| storage.remove_item(KEY));
+                root.remove_attribute("data-theme")
+            }
+        };
+    }
+}

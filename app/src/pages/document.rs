@@ -1,0 +1,61 @@
+//! The whole document: head, frame, page.
+
+use std::sync::Arc;
+
+use hydration_context::SsrSharedContext;
+use leptos::prelude::*;
+
+use crate::components::shell::{Chrome, PageContext, shell};
+use crate::components::text::shown;
+use crate::components::time;
+
+/// Renders a whole HTML document. `page` is called inside of it, so that the shared pieces find the
+/// page's URLs and its moment.
+pub fn render(chrome: Chrome, page: impl FnOnce() -> AnyView) -> String {
+    let owner = Owner::new_root(Some(Arc::new(SsrSharedContext::new_islands())));
+    let html = owner.with(|| {
+        provide_context(PageContext {
+            links: chrome.links.clone(),
+            sprite: Arc::from(chrome.assets.sprite.as_str()),
+            now: chrome.now,
+        });
+        document(&chrome, page()).to_html()
+    });
+    owner.cleanup();
+    html
+}
+
+fn document(chrome: &Chrome, page: AnyView) -> impl IntoView + use<> {
+    let title = match &chrome.source {
+        Some(source) => format!("{} · {} · Redrive", chrome.title, source.label),
+        None => format!("{} · Redrive", chrome.title),
+    };
+    let refresh = chrome
+        .refresh
+        .map(|seconds| view! { <meta http-equiv="refresh" content=seconds.to_string() /> });
+    let assets = chrome.assets.clone();
+    let nonce = chrome.nonce.clone();
+    view! {
+        <!DOCTYPE html>
+        <html lang="en" data-now=time::machine(chrome.now)>
+            <head>
+                <meta charset="utf-8" />
+                <meta name="viewport" content="width=device-width, initial-scale=1" />
+                <meta name="color-scheme" content="light dark" />
+                {refresh}
+                <title>{shown(&title).into_owned()}</title>
+                <link rel="icon" href=assets.favicon />
+                <link rel="stylesheet" href=assets.css />
+                <script nonce=nonce.clone() src=assets.theme_js></script>
+                <script
+                    type="module"
+                    nonce=nonce
+                    src=assets.start_js
+                    data-js=assets.app_js
+                    data-wasm=assets.app_wasm
+                ></script>
+            </head>
+            {shell(chrome, page)}
+        </html>
+    }
+}
