@@ -5,5 +5,8 @@ pub mod data;
 pub mod invocation;
 pub mod job;
 pub mod policy;
+pub mod reason;
 pub mod state;
+#[cfg(test)]
+mod testing;
 pub mod timeline;

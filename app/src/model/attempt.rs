@@ -64,6 +64,47 @@ pub struct Span {
     pub clocks_disagree_ms: i64,
 }
 
+impl Span {
+    /// A span that was not recorded.
+    pub const NOT_RECORDED: Self = Self {
+        ms: None,
+        clocks_disagree_ms: 0,
+    };
+
+    /// From one instant to another, by the microseconds of both, rounded half up to whole
+    /// milliseconds. A negative span becomes 0 and says by how much the clocks disagree.
+    pub fn between(from: Instant, to: Instant) -> Self {
+        Self::of_ms(millis_between(from, to))
+    }
+
+    /// As [`Span::between`], from a due time: being early by up to `tolerance_ms` is 0 without a
+    /// mark, because Hangfire's schedule counts whole seconds.
+    pub fn since_due(due: Instant, to: Instant, tolerance_ms: i64) -> Self {
+        let ms = millis_between(due, to);
+        if (-tolerance_ms..0).contains(&ms) {
+            Self::of_ms(0)
+        } else {
+            Self::of_ms(ms)
+        }
+    }
+
+    /// A length in milliseconds; a negative one is shown as 0 and flagged.
+    pub fn of_ms(ms: i64) -> Self {
+        Self {
+            ms: Some(ms.max(0)),
+            clocks_disagree_ms: if ms < 0 { ms.saturating_neg() } else { 0 },
+        }
+    }
+}
+
+/// Milliseconds from one instant to another, rounded half up; negative where `to` is earlier.
+pub fn millis_between(from: Instant, to: Instant) -> i64 {
+    to.timestamp_micros()
+        .saturating_sub(from.timestamp_micros())
+        .saturating_add(500)
+        .div_euclid(1000)
+}
+
 /// What a `Failed` row says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
@@ -113,8 +154,27 @@ pub struct PlannedRetry {
     /// The delay the policy chose, in milliseconds; 0 where it went straight to its queue. `None`
     /// where the row does not say.
     pub backoff_ms: Option<i64>,
+    /// By how much the due time lies before the time it was planned at, in milliseconds: the
+    /// backoff is then shown as 0. Zero where nothing is wrong.
+    pub clocks_disagree_ms: i64,
     /// What became of it.
     pub release: Release,
+}
+
+impl PlannedRetry {
+    /// A run may begin this much before its due time: Hangfire's schedule counts whole seconds.
+    pub const EARLY_MS: i64 = 1000;
+
+    /// From its due time to its release by the scheduler. `None` while it is pending, where it
+    /// was released by hand or dropped, and where it had no due time.
+    pub fn late(&self) -> Option<Span> {
+        match self.release {
+            Release::OnTime(at) => self
+                .due_at
+                .map(|due| Span::since_due(due, at, Self::EARLY_MS)),
+            _ => None,
+        }
+    }
 }
 
 /// One execution of a job.

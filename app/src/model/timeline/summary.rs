@@ -1,0 +1,153 @@
+//! What pages ask of a timeline.
+
+use super::{Decision, Event, History, Timeline};
+use crate::model::attempt::{Attempt, Failure, PlannedRetry, Release};
+
+/// How many automatic retries a job has had, and may have in all.
+///
+/// Hangfire never resets the count when a job is requeued: one whose retries are used up gets
+/// exactly one run from the next requeue, unless the count is reset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetryBudget {
+    /// Retries planned so far.
+    pub used: u32,
+    /// The policy's maximum.
+    pub of: u32,
+}
+
+impl RetryBudget {
+    /// Automatic retries that are left.
+    pub fn left(self) -> u32 {
+        self.of.saturating_sub(self.used)
+    }
+
+    /// Whether every retry is used.
+    pub fn is_spent(self) -> bool {
+        self.left() == 0
+    }
+
+    /// Runs that a requeue gives at most, if each of them fails: the requeued one and the retries
+    /// that are left.
+    pub fn runs_after_requeue(self) -> u32 {
+        self.left().saturating_add(1)
+    }
+}
+
+/// A delay that a policy was seen to choose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ObservedDelay {
+    /// Number of the retry, from 1.
+    pub retry: u32,
+    /// The policy's maximum of retries.
+    pub of: u32,
+    /// The delay, in milliseconds.
+    pub backoff_ms: i64,
+}
+
+impl Timeline {
+    /// The attempts, in order.
+    pub fn attempts(&self) -> impl DoubleEndedIterator<Item = &Attempt> {
+        self.events.iter().filter_map(|event| match event {
+            Event::Attempt(attempt) => Some(attempt),
+            _ => None,
+        })
+    }
+
+    /// How many attempts the job has had so far, those before the rows given included.
+    pub fn attempts_so_far(&self) -> u32 {
+        self.attempts()
+            .next_back()
+            .map_or(self.attempts_before, |attempt| attempt.number)
+    }
+
+    /// A count as the page shows it: `3`, or `3+` where older rows are gone.
+    pub fn count_label(&self, count: u32) -> String {
+        match self.history {
+            History::Trimmed => format!("{count}+"),
+            History::Whole | History::Paged => count.to_string(),
+        }
+    }
+
+    /// The failures, of attempts or outside any, in order.
+    pub fn failures(&self) -> impl DoubleEndedIterator<Item = &Failure> {
+        self.events.iter().filter_map(Event::failure)
+    }
+
+    /// The latest failure, of an attempt or outside any.
+    pub fn last_failure(&self) -> Option<&Failure> {
+        self.failures().next_back()
+    }
+
+    /// What somebody decided: to run it again, or at once.
+    pub fn decisions(&self) -> impl DoubleEndedIterator<Item = &Decision> {
+        self.events.iter().filter_map(|event| match event {
+            Event::Decision(decision) => Some(decision),
+            _ => None,
+        })
+    }
+
+    /// The planned retries, in order.
+    pub fn retries(&self) -> impl DoubleEndedIterator<Item = &PlannedRetry> {
+        self.failures().filter_map(|failure| failure.retry.as_ref())
+    }
+
+    /// The retry that is planned and has not begun.
+    pub fn pending_retry(&self) -> Option<&PlannedRetry> {
+        self.retries()
+            .next_back()
+            .filter(|retry| retry.release == Release::Pending)
+    }
+
+    /// `(n, m)` of the newest retry planned in the current round; `None` before its first one.
+    pub fn current_round_retry(&self) -> Option<(u32, u32)> {
+        self.events
+            .iter()
+            .rev()
+            .take_while(|event| {
+                !matches!(
+                    event,
+                    Event::Decision(Decision {
+                        opens_round: Some(_),
+                        ..
+                    })
+                )
+            })
+            .find_map(|event| event.failure()?.retry.as_ref())
+            .map(|retry| (retry.number, retry.of))
+    }
+
+    /// How many attempts each round has had, from the first round on: `[3, 1]` for a job that
+    /// was requeued after three attempts and failed once more.
+    pub fn attempts_by_round(&self) -> Vec<u32> {
+        let mut counts = vec![0; self.rounds as usize];
+        for attempt in self.attempts() {
+            if let Some(count) = counts.get_mut((attempt.round as usize).saturating_sub(1)) {
+                *count += 1;
+            }
+        }
+        counts
+    }
+
+    /// The job's retries, by its `RetryCount` parameter, else by the newest retry that a reason
+    /// names. `None` where no reason ever named a maximum.
+    pub fn retry_budget(&self, retry_count: Option<u32>) -> Option<RetryBudget> {
+        let newest = self.retries().next_back()?;
+        Some(RetryBudget {
+            used: retry_count.unwrap_or(newest.number),
+            of: newest.of,
+        })
+    }
+
+    /// The delays that the policy chose, where the rows say so.
+    pub fn observed_delays(&self) -> Vec<ObservedDelay> {
+        self.retries()
+            .filter_map(|retry| {
+                Some(ObservedDelay {
+                    retry: retry.number,
+                    of: retry.of,
+                    backoff_ms: retry.backoff_ms?,
+                })
+            })
+            .collect()
+    }
+}

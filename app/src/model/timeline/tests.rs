@@ -1,0 +1,5 @@
+mod article;
+mod cases;
+mod fixtures;
+mod properties;
+mod rules;
