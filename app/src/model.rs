@@ -4,9 +4,11 @@ pub mod attempt;
 pub mod data;
 pub mod invocation;
 pub mod job;
+pub mod json;
 pub mod policy;
 pub mod reason;
 pub mod state;
 #[cfg(test)]
 mod testing;
 pub mod timeline;
+pub mod words;
