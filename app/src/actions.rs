@@ -1,5 +1,12 @@
 //! What an action asks and answers.
 
+pub mod decide;
+pub mod found;
+pub mod offer;
+pub mod plan;
+pub mod reason;
+pub(crate) mod words;
+
 use crate::model::state::{Instant, StateName};
 
 /// What to do.
@@ -143,6 +150,19 @@ impl Outcome {
             Self::Busy { .. } => "busy",
             Self::Refused { .. } => "refused",
             Self::Unknown { .. } => "unknown",
+        }
+    }
+
+    /// The outcome in a sentence or two, for the page and the audit.
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::Done { state, notes, .. } if notes.is_empty() => format!("It is {state} now."),
+            Self::Done { notes, .. } => notes.join(" "),
+            Self::Gone => "The job does not exist any more.".to_owned(),
+            Self::Moved { why, .. }
+            | Self::Busy { why, .. }
+            | Self::Refused { why }
+            | Self::Unknown { why } => why.clone(),
         }
     }
 }
