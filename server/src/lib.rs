@@ -2,3 +2,6 @@
 
 pub mod clock;
 pub mod store;
+
+#[cfg(test)]
+mod testing;

@@ -55,6 +55,25 @@ impl StateData {
             .map(|(_, v)| v.as_str())
     }
 
+    /// Cuts every value to its first `chars` characters, and marks those cut with an ellipsis,
+    /// except `ExceptionDetails`: of these the stored length is returned where they were cut.
+    pub fn cut(&mut self, chars: usize) -> Option<i64> {
+        let mut details = None;
+        for (key, value) in &mut self.pairs {
+            let Some((end, _)) = value.char_indices().nth(chars) else {
+                continue;
+            };
+            if key.eq_ignore_ascii_case("ExceptionDetails") {
+                details = i64::try_from(value.chars().count()).ok();
+                value.truncate(end);
+            } else {
+                value.truncate(end);
+                value.push('…');
+            }
+        }
+        details
+    }
+
     /// A value read as an instant; see [`parse_date`].
     pub fn date(&self, key: &str) -> Option<Instant> {
         self.get(key).and_then(parse_date)
@@ -119,6 +138,20 @@ mod tests {
         assert_eq!(
             parse_date("2024-05-01T10:00:00"),
             Some(at("2024-05-01T10:00:00Z"))
+        );
+    }
+
+    #[test]
+    fn long_values_are_cut_and_say_so() {
+        let mut data =
+            StateData::parse(r#"{"exceptiondetails":"äbcdef","Result":"äbcdef","Queue":"abc"}"#);
+        assert_eq!(data.cut(3), Some(6));
+        assert_eq!(data.get("ExceptionDetails"), Some("äbc"));
+        assert_eq!(data.get("Result"), Some("äbc…"));
+        assert_eq!(data.get("Queue"), Some("abc"));
+        assert_eq!(
+            StateData::parse(r#"{"ExceptionDetails":"abc"}"#).cut(3),
+            None
         );
     }
 

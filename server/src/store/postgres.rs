@@ -1,1 +1,110 @@
 //! The store on `PostgreSQL`, in the layout of `Hangfire.PostgreSql`.
+
+mod connect;
+mod counts;
+mod errors;
+mod filter;
+mod job;
+mod layout;
+mod list;
+mod servers;
+mod session;
+
+use app::model::job::{JobRecord, Server};
+use app::model::state::StateRow;
+use app::ports::error::StoreError;
+use app::ports::jobs::{Anchor, JobFilter, JobPage, JobStore, StateCounts};
+use async_trait::async_trait;
+
+pub use connect::display;
+pub use errors::{is_busy, map as map_error};
+pub use layout::{Layout, quote};
+pub use session::{Session, Work, spawned};
+
+use crate::clock::SharedClock;
+
+/// One Hangfire schema of a `PostgreSQL` database.
+#[derive(Clone)]
+pub struct PostgresStore {
+    session: Session,
+    clock: SharedClock,
+}
+
+impl PostgresStore {
+    /// A store that connects when it is first asked. `schema` is the name of Hangfire's schema as
+    /// the catalogue has it (usually `hangfire`).
+    ///
+    /// # Errors
+    /// [`StoreError::Unreadable`] where the URL is not one of `PostgreSQL`. The message never
+    /// holds the password.
+    pub fn connect(url: &str, schema: &str, clock: SharedClock) -> Result<Self, StoreError> {
+        if schema.is_empty() || schema.contains('\0') {
+            return Err(StoreError::Unreadable(
+                "the name of Hangfire's schema is missing".to_owned(),
+            ));
+        }
+        Ok(Self {
+            session: Session::new(connect::pool(url)?, schema),
+            clock,
+        })
+    }
+
+    /// Connections and catalogue, for the actions.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &SharedClock {
+        &self.clock
+    }
+
+    /// Closes the connections; statements that run are waited for.
+    pub async fn close(&self) {
+        self.session.pool().close().await;
+    }
+}
+
+#[async_trait]
+impl JobStore for PostgresStore {
+    async fn list(
+        &self,
+        filter: &JobFilter,
+        anchor: Anchor,
+        limit: u32,
+    ) -> Result<JobPage, StoreError> {
+        list::list(&self.session, filter, anchor, limit).await
+    }
+
+    async fn job(&self, id: i64, states: u32) -> Result<Option<JobRecord>, StoreError> {
+        job::job(&self.session, id, states).await
+    }
+
+    async fn states_before(
+        &self,
+        job: i64,
+        before: i64,
+        limit: u32,
+    ) -> Result<Vec<StateRow>, StoreError> {
+        job::states_before(&self.session, job, before, limit).await
+    }
+
+    async fn neighbours(&self, id: i64) -> Result<(Option<i64>, Option<i64>), StoreError> {
+        job::neighbours(&self.session, id).await
+    }
+
+    async fn counts(&self) -> Result<StateCounts, StoreError> {
+        counts::counts(&self.session, &self.clock).await
+    }
+
+    async fn servers(&self) -> Result<Vec<Server>, StoreError> {
+        servers::servers(&self.session).await
+    }
+
+    async fn queues(&self) -> Result<Vec<String>, StoreError> {
+        servers::queues(&self.session).await
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! Transactions. Every read and every write runs in a task of its own, from its first word to its
+//! last: a handler that is dropped (a closed browser tab) must not leave one half-way, and the
+//! driver would keep a connection with an open transaction where it is dropped while beginning.
+//!
+//! Nothing is kept in a connection between two transactions, so `PgBouncer` in transaction mode may
+//! stand between. Limits are set locally, in the same message that begins the transaction; time
+//! zones are named in the statements; statements are sent unnamed. The last also means that each
+//! one is planned for its own values: a plan for any state's list would be wrong for most of them.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, RwLock};
+
+use app::ports::error::StoreError;
+use sqlx::PgPool;
+use sqlx::postgres::PgConnection;
+
+use super::errors;
+use super::layout::{Failed, Layout};
+
+/// What a transaction does: a future on its connection.
+pub type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, sqlx::Error>> + Send + 'c>>;
+
+const BEGIN: &str = "BEGIN READ ONLY; SET LOCAL statement_timeout = 5000";
+/// Compiling a statement takes longer than any list may (servers from 11 on know the setting).
+const BEGIN_PLAIN: &str =
+    "BEGIN READ ONLY; SET LOCAL statement_timeout = 5000; SET LOCAL jit = off";
+
+/// Connections to one source, and what its catalogue said.
+#[derive(Debug, Clone)]
+pub struct Session {
+    pool: PgPool,
+    schema: Arc<str>,
+    layout: Arc<RwLock<Option<Arc<Layout>>>>,
+}
+
+impl Session {
+    /// A session that has not connected yet.
+    pub fn new(pool: PgPool, schema: &str) -> Self {
+        Self {
+            pool,
+            schema: schema.into(),
+            layout: Arc::default(),
+        }
+    }
+
+    /// The connections.
+    pub fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+
+    /// The schema's name.
+    pub fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    /// Runs a read transaction. It is run a second time where the tables turn out to have changed
+    /// since the catalogue was read.
+    ///
+    /// # Errors
+    /// As the database's.
+    pub async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> Fn(&'c mut PgConnection, Arc<Layout>) -> Work<'c, T> + Send + Sync + 'static,
+    {
+        let session = self.clone();
+        spawned(async move {
+            let layout = session.layout_now().await?;
+            match session.read_once(&work, layout.clone()).await {
+                Err(error) if errors::is_changed_layout(&error) => {
+                    let fresh = session.look().await?;
+                    if fresh == layout {
+                        return Err(errors::map(&error));
+                    }
+                    session
+                        .read_once(&work, fresh)
+                        .await
+                        .map_err(|error| errors::map(&error))
+                }
+                other => other.map_err(|error| errors::map(&error)),
+            }
+        })
+        .await
+    }
+
+    /// The tables as they were last seen; looked at first where they were not yet.
+    ///
+    /// # Errors
+    /// As [`Session::look_again`].
+    pub async fn layout(&self) -> Result<Arc<Layout>, StoreError> {
+        let session = self.clone();
+        spawned(async move { session.layout_now().await }).await
+    }
+
+    /// Looks at the catalogue anew.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreadable`] where the tables are not Hangfire's or too old; else as the
+    /// database's.
+    pub async fn look_again(&self) -> Result<Arc<Layout>, StoreError> {
+        let session = self.clone();
+        spawned(async move { session.look().await }).await
+    }
+
+    async fn layout_now(&self) -> Result<Arc<Layout>, StoreError> {
+        let known = self.layout.read().ok().and_then(|known| known.clone());
+        match known {
+            Some(layout) => Ok(layout),
+            None => self.look().await,
+        }
+    }
+
+    async fn look(&self) -> Result<Arc<Layout>, StoreError> {
+        let result = async {
+            let mut transaction = self.pool.begin_with(BEGIN).await?;
+            Layout::read(&mut transaction, &self.schema).await
+        }
+        .await;
+        let (known, answer) = match result {
+            Ok(layout) => {
+                let layout = Arc::new(layout);
+                (Some(layout.clone()), Ok(layout))
+            }
+            Err(Failed::Known(fault)) => (None, Err(fault)),
+            Err(Failed::Driver(error)) => return Err(errors::map(&error)),
+        };
+        if let Ok(mut slot) = self.layout.write() {
+            *slot = known;
+        }
+        answer
+    }
+
+    async fn read_once<T, F>(&self, work: &F, layout: Arc<Layout>) -> Result<T, sqlx::Error>
+    where
+        F: for<'c> Fn(&'c mut PgConnection, Arc<Layout>) -> Work<'c, T> + Send + Sync + 'static,
+    {
+        let begin = if layout.server >= 110_000 {
+            BEGIN_PLAIN
+        } else {
+            BEGIN
+        };
+        let mut transaction = self.pool.begin_with(begin).await?;
+        // Dropping the transaction rolls it back while the connection returns to the pool: nobody
+        // has to wait for that.
+        work(&mut transaction, layout).await
+    }
+}
+
+/// Runs a future in a task of its own, so that it comes to its end whatever becomes of the caller.
+///
+/// # Errors
+/// The future's; [`StoreError::Internal`] where it panicked.
+pub async fn spawned<T: Send + 'static>(
+    work: impl Future<Output = Result<T, StoreError>> + Send + 'static,
+) -> Result<T, StoreError> {
+    match tokio::spawn(work).await {
+        Ok(result) => result,
+        Err(error) => Err(StoreError::Internal(format!("the read broke off: {error}"))),
+    }
+}

@@ -1,0 +1,4 @@
+//! What tests need: recorded rows, and databases to load them into.
+
+pub mod fixture;
+pub mod postgres;
