@@ -91,6 +91,14 @@ impl SourceLinks {
     pub fn audit(&self) -> String {
         format!("{}/audit", self.prefix)
     }
+
+    /// A page of the audit: only of `job` where one is given, older than the row `before`.
+    pub fn audit_page(&self, job: Option<i64>, before: Option<uuid::Uuid>) -> String {
+        let mut query = Query::default();
+        query.push_some("job", job.map(|id| id.to_string()).as_deref());
+        query.push_some("before", before.map(|id| id.to_string()).as_deref());
+        format!("{}/audit{}", self.prefix, query.text)
+    }
 }
 
 /// Where a page of a list lies, as it travels in URLs: opaque, and valid for its filter alone.

@@ -1,3 +1,8 @@
 //! The pages: each takes a plain model and makes HTML of it. A handler fills the model.
 
+pub mod audit;
 pub mod document;
+pub mod jobs;
+pub mod messages;
+pub mod overview;
+pub mod servers;

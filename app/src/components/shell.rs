@@ -229,7 +229,7 @@ fn top_bar(chrome: &Chrome) -> AnyView {
                     <span class="who-a" aria-hidden="true">{shown(&initials).into_owned()}</span>
                     <span class="who-t">
                         <span class="vh">"You act as "</span>
-                        {shown(&chrome.actor.name).into_owned()}
+                        {shown(&chrome.actor.name).into_owned()} " "
                         <small>{proof}</small>
                     </span>
                 </p>
@@ -241,7 +241,7 @@ fn top_bar(chrome: &Chrome) -> AnyView {
 
 fn source_block(source: &SourceChip) -> impl IntoView + use<> {
     view! {
-        <span class="source-env">{source.env.word()}</span>
+        <span class="source-env">{source.env.word()}</span> " "
         <span class="source-db">{shown(&source.label).into_owned()}</span>
     }
 }
@@ -273,7 +273,7 @@ fn source_picker(chrome: &Chrome) -> Option<AnyView> {
                         href=chrome.links.source(&source.name).overview()
                         aria-current=on
                     >
-                        <span class="source-env">{source.env.word()}</span>
+                        <span class="source-env">{source.env.word()}</span> " "
                         <b>{shown(&source.label).into_owned()}</b>
                         <span class="sub">{source.dialect.clone()}</span>
                     </a>
@@ -356,7 +356,7 @@ fn navigation(chrome: &Chrome) -> AnyView {
                             aria-current=on.then_some("page")
                         >
                             {icon(super::state::symbol(Some(state)))}
-                            <span class="nav-t">{state.label()}</span>
+                            <span class="nav-t">{state.label()}</span> " "
                             {figure.map(|n| view! { <span class="n">{n}</span> })}
                         </a>
                     </li>
@@ -379,7 +379,7 @@ fn navigation(chrome: &Chrome) -> AnyView {
                         aria-current=exact.then_some("page")
                     >
                         {icon(symbol)}
-                        <span class="nav-t">{words}</span>
+                        <span class="nav-t">{words}</span> " "
                         {figure.map(|n| view! { <span class="n">{n}</span> })}
                     </a>
                     {sub}

@@ -6,41 +6,89 @@ use std::fmt::Write as _;
 
 use leptos::prelude::*;
 
-/// The text with every invisible character shown: C0 and C1 controls as control pictures or code
-/// points, bidirectional controls and other zero-width characters as `‹U+202E›`. Tabs and line
-/// ends stay. Use it for every text that comes from a database.
+/// The text with every invisible character replaced by a mark, for attributes and titles, where
+/// no elements can stand: `‹U+202E›`, `␛`. Tabs and line ends stay.
 pub fn shown(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        match c {
-            '\0'..='\x1f' if is_hidden(c) => {
-                out.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or(c));
-            }
-            '\x7f' => out.push('\u{2421}'),
-            c if is_hidden(c) => {
-                let _ = write!(out, "\u{2039}U+{:04X}\u{203a}", u32::from(c));
-            }
-            c => out.push(c),
+        if is_hidden(c) {
+            let _ = write!(out, "\u{2039}{}\u{203a}", name(c));
+        } else {
+            out.push(c);
         }
     }
     Cow::Owned(out)
 }
 
-/// Stored text inside a line of ours: shown, and isolated so that its direction ends with it.
+/// The text for a block of its own. Invisible characters keep their place, so that copying gives
+/// what is stored, but each lies isolated in a `span.ctl` that shows its name.
+pub fn visible(text: &str) -> AnyView {
+    if !text.chars().any(is_hidden) {
+        return text.to_owned().into_any();
+    }
+    let mut pieces = Vec::new();
+    let mut plain = String::new();
+    for c in text.chars() {
+        if is_hidden(c) {
+            if !plain.is_empty() {
+                pieces.push(std::mem::take(&mut plain).into_any());
+            }
+            // A NUL cannot stand in HTML.
+            let raw = if c == '\0' {
+                String::new()
+            } else {
+                c.to_string()
+            };
+            pieces.push(view! { <span class="ctl" data-c=name(c)>{raw}</span> }.into_any());
+        } else {
+            plain.push(c);
+        }
+    }
+    if !plain.is_empty() {
+        pieces.push(plain.into_any());
+    }
+    pieces.into_any()
+}
+
+/// [`visible`] inside a line of ours: isolated, so that its direction ends with it.
 pub fn stored(text: &str) -> impl IntoView + use<> {
-    let text = shown(text).into_owned();
-    view! { <bdi>{text}</bdi> }
+    view! { <bdi>{visible(text)}</bdi> }
+}
+
+/// The first `chars` characters, with an ellipsis where more follow.
+pub fn cut(text: &str, chars: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(chars) {
+        Some((end, _)) => {
+            let mut short = text.get(..end).unwrap_or(text).to_owned();
+            short.push('\u{2026}');
+            Cow::Owned(short)
+        }
+        None => Cow::Borrowed(text),
+    }
 }
 
 /// The last part of a .NET type name, without its namespace and assembly:
 /// `Bookstore.Jobs.ImportJob, Bookstore.Jobs` is `ImportJob`. Nested types keep their outer one,
 /// generic arguments are left out.
 pub fn short_type(name: &str) -> &str {
-    let name = name.split(['`', '[', ',']).next().unwrap_or(name).trim();
-    name.rsplit('.').next().unwrap_or(name)
+    let head = name.split(['`', '[', ',']).next().unwrap_or(name).trim();
+    match head.rsplit('.').next() {
+        Some(last) if !last.is_empty() => last,
+        _ => name,
+    }
+}
+
+fn name(c: char) -> String {
+    match c {
+        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c))
+            .unwrap_or(c)
+            .to_string(),
+        '\x7f' => "\u{2421}".to_owned(),
+        c => format!("U+{:04X}", u32::from(c)),
+    }
 }
 
 fn is_hidden(c: char) -> bool {
@@ -73,19 +121,31 @@ mod tests {
     fn controls_are_shown() {
         assert_eq!(
             shown("a\0b\x1b[31mc\x7f"),
-            "a\u{2400}b\u{241b}[31mc\u{2421}"
+            "a‹\u{2400}›b‹\u{241b}›[31mc‹\u{2421}›"
         );
-        assert_eq!(shown("a\u{85}b"), "a\u{2039}U+0085\u{203a}b");
+        assert_eq!(shown("a\u{85}b"), "a‹U+0085›b");
     }
 
     #[test]
     fn what_turns_text_around_is_shown() {
+        assert_eq!(shown("invoice\u{202e}fdp.exe"), "invoice‹U+202E›fdp.exe");
+        assert_eq!(shown("a\u{200b}b"), "a‹U+200B›b");
+        assert_eq!(shown("\u{2067}"), "‹U+2067›");
+    }
+
+    #[test]
+    fn elements_keep_what_is_stored_and_name_it() {
         assert_eq!(
-            shown("invoice\u{202e}fdp.exe"),
-            "invoice\u{2039}U+202E\u{203a}fdp.exe"
+            visible("a\u{202e}<b>").to_html(),
+            "a<span data-c=\"U+202E\" class=\"ctl\">\u{202e}</span>&lt;b&gt;<!>"
         );
-        assert_eq!(shown("a\u{200b}b"), "a\u{2039}U+200B\u{203a}b");
-        assert_eq!(shown("\u{2067}"), "\u{2039}U+2067\u{203a}");
+        assert_eq!(visible("plain & simple").to_html(), "plain &amp; simple");
+    }
+
+    #[test]
+    fn cutting_counts_characters() {
+        assert_eq!(cut("äöü", 3), "äöü");
+        assert_eq!(cut("äöü", 2), "äö…");
     }
 
     #[test]
@@ -98,6 +158,7 @@ mod tests {
         );
         assert_eq!(short_type("Plain"), "Plain");
         assert_eq!(short_type("App.Outer+Inner"), "Outer+Inner");
+        assert_eq!(short_type("Odd."), "Odd.");
         assert_eq!(short_type(""), "");
     }
 }

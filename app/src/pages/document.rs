@@ -5,9 +5,15 @@ use std::sync::Arc;
 use hydration_context::SsrSharedContext;
 use leptos::prelude::*;
 
-use crate::components::shell::{Chrome, PageContext, shell};
+pub use crate::components::shell::{Assets, Chrome};
+use crate::components::shell::{PageContext, shell};
 use crate::components::text::shown;
 use crate::components::time;
+
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
 
 /// Renders a whole HTML document. `page` is called inside of it, so that the shared pieces find the
 /// page's URLs and its moment.
@@ -35,6 +41,17 @@ fn document(chrome: &Chrome, page: AnyView) -> impl IntoView + use<> {
         .map(|seconds| view! { <meta http-equiv="refresh" content=seconds.to_string() /> });
     let assets = chrome.assets.clone();
     let nonce = chrome.nonce.clone();
+    let start = (!assets.app_js.is_empty()).then(|| {
+        view! {
+            <script
+                type="module"
+                nonce=nonce.clone()
+                src=assets.start_js
+                data-js=assets.app_js
+                data-wasm=assets.app_wasm
+            ></script>
+        }
+    });
     view! {
         <!DOCTYPE html>
         <html lang="en" data-now=time::machine(chrome.now)>
@@ -46,14 +63,8 @@ fn document(chrome: &Chrome, page: AnyView) -> impl IntoView + use<> {
                 <title>{shown(&title).into_owned()}</title>
                 <link rel="icon" href=assets.favicon />
                 <link rel="stylesheet" href=assets.css />
-                <script nonce=nonce.clone() src=assets.theme_js></script>
-                <script
-                    type="module"
-                    nonce=nonce
-                    src=assets.start_js
-                    data-js=assets.app_js
-                    data-wasm=assets.app_wasm
-                ></script>
+                <script nonce=nonce src=assets.theme_js></script>
+                {start}
             </head>
             {shell(chrome, page)}
         </html>

@@ -14,6 +14,8 @@ use crate::ports::audit::AuditRow;
 pub enum Flash {
     /// What the audit says of it.
     Known(Box<AuditRow>),
+    /// What the audit says of an action on several jobs, one row for each.
+    Several(Vec<AuditRow>),
     /// The audit has no row of this id: it was not written, or purged.
     Missing(Uuid),
 }
@@ -48,6 +50,7 @@ pub fn outcome_words(outcome: &str) -> (&'static str, &'static str, &'static str
 pub(super) fn bar(chrome: &Chrome, flash: &Flash) -> AnyView {
     match flash {
         Flash::Known(row) => known(chrome, row),
+        Flash::Several(rows) => several(chrome, rows),
         Flash::Missing(id) => view! {
             <div class="flash warn" role="status">
                 {icon("i-info")}
@@ -61,15 +64,56 @@ pub(super) fn bar(chrome: &Chrome, flash: &Flash) -> AnyView {
     }
 }
 
+fn several(chrome: &Chrome, rows: &[AuditRow]) -> AnyView {
+    let done = rows.iter().filter(|row| row.outcome == "done").count();
+    let (class, symbol) = if done == rows.len() {
+        ("flash done", "i-check")
+    } else {
+        ("flash warn", "i-warn")
+    };
+    let items: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            let (words, _, _) = outcome_words(&row.outcome);
+            let words = if row.outcome == "done" {
+                verb(&row.action)
+            } else {
+                words
+            };
+            let note = (!row.note.is_empty()).then(|| view! { ". " {stored(&row.note)} });
+            view! {
+                <li data-outcome=row.outcome.clone()>
+                    {job_link(chrome, row.job)} ": " {words.to_owned()} {note}
+                </li>
+            }
+        })
+        .collect();
+    let open = done < rows.len();
+    view! {
+        <div class=class role="status">
+            {icon(symbol)}
+            <div>
+                <p><b>{format!("{done} of {} done", rows.len())}</b></p>
+                <details open=open><summary>"Each one"</summary><ul>{items}</ul></details>
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+fn job_link(chrome: &Chrome, job: i64) -> AnyView {
+    match &chrome.source {
+        None => format!("job {job}").into_any(),
+        Some(source) => {
+            let href = chrome.links.source(&source.name).job(job);
+            view! { <a href=href>{format!("job {job}")}</a> }.into_any()
+        }
+    }
+}
+
 fn known(chrome: &Chrome, row: &AuditRow) -> AnyView {
     let (words, class, symbol) = outcome_words(&row.outcome);
-    let job = chrome.source.as_ref().map_or_else(
-        || view! { <b>{format!("job {}", row.job)}</b> }.into_any(),
-        |source| {
-            let href = chrome.links.source(&source.name).job(row.job);
-            view! { <a href=href>{format!("job {}", row.job)}</a> }.into_any()
-        },
-    );
+    let job = job_link(chrome, row.job);
     let headline = if row.outcome == "done" {
         let from_to = row
             .before

@@ -1,0 +1,208 @@
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use scraper::Html;
+
+use super::*;
+use crate::components::job_rows::testing::{now, row};
+use crate::pages::document::testing::{attr, chip, rendered, texts};
+use crate::ports::jobs::StateCounts;
+
+fn counts() -> CountsView {
+    let by_state = ListState::ALL
+        .into_iter()
+        .zip([0, 265, 347, 46, 58, 81_204, 4_871, 1_019]);
+    CountsView {
+        counts: StateCounts {
+            by_state: by_state.collect(),
+            other: BTreeMap::new(),
+            no_state: 3,
+            as_of: now(),
+            exact: true,
+        },
+        age_ms: 2_000,
+    }
+}
+
+fn page(filter: JobFilter, list: Result<JobPage, StoreError>) -> JobsPage {
+    JobsPage {
+        source: chip("prod"),
+        filter,
+        cursor: None,
+        limit: None,
+        list,
+        counts: Some(counts()),
+        queues: vec!["default".into(), "mail".into()],
+    }
+}
+
+fn state(state: ListState) -> JobFilter {
+    JobFilter {
+        state: Some(state),
+        ..JobFilter::default()
+    }
+}
+
+fn list(ids: &[i64], has_newer: bool, has_older: bool) -> Result<JobPage, StoreError> {
+    let rows = ids.iter().map(|&id| row(id, "Failed")).collect();
+    Ok(JobPage {
+        rows,
+        has_newer,
+        has_older,
+    })
+}
+
+fn html(page: JobsPage) -> Html {
+    rendered(|| jobs_page(page))
+}
+
+#[test]
+fn tabs_tell_the_counts_and_their_age() {
+    let html = html(page(
+        state(ListState::Failed),
+        list(&[3, 2, 1], false, true),
+    ));
+    assert_eq!(texts(&html, "h1"), ["Failed jobs"]);
+    assert_eq!(
+        texts(&html, ".page-h > p:nth-of-type(1)"),
+        ["4,871 jobs failed for good and stay until somebody acts."]
+    );
+    assert_eq!(texts(&html, ".page-h .cov"), ["exact, 2 s ago"]);
+    assert_eq!(attr(&html, "[data-figure=failed]", "data-value"), ["4871"]);
+    assert_eq!(texts(&html, ".tab[aria-current]"), ["Failed 4,871"]);
+    assert_eq!(texts(&html, ".tab:not([class*=' '])"), ["All 87,810"]);
+}
+
+#[test]
+fn pages_follow_rows() {
+    let first = html(page(state(ListState::Failed), list(&[9, 7], false, true)));
+    let older = attr(&first, ".pager a[rel=next]", "href");
+    let cursor = older[0].split("after=").nth(1).unwrap();
+    assert_eq!(
+        Cursor::after(cursor, &state(ListState::Failed)),
+        Ok(Cursor::After(7))
+    );
+    assert!(attr(&first, ".pager a[rel=prev]", "href").is_empty());
+    assert_eq!(texts(&first, ".pager [aria-disabled]"), ["Newer"]);
+
+    let mut second = page(state(ListState::Failed), list(&[5, 3], true, false));
+    second.cursor = Some(Cursor::After(7));
+    let second = html(second);
+    assert!(attr(&second, ".pager a[rel=prev]", "href")[0].contains("before=1.5."));
+    assert_eq!(texts(&second, ".pager .quiet"), ["Newest"]);
+}
+
+#[test]
+fn each_filter_can_be_taken_away_alone() {
+    let filter = JobFilter {
+        queue: Some("mail".into()),
+        attempts_min: Some(3),
+        ..state(ListState::Failed)
+    };
+    let html = html(page(filter, list(&[1], false, false)));
+    assert_eq!(
+        attr(&html, ".chip-x", "href"),
+        [
+            "/ops/s/prod/jobs?queue=mail&attempts_min=3",
+            "/ops/s/prod/jobs?state=failed&attempts_min=3",
+            "/ops/s/prod/jobs?state=failed&queue=mail",
+        ]
+    );
+    assert_eq!(
+        attr(&html, "form.filter-f input[name=queue]", "value"),
+        ["mail"]
+    );
+    assert_eq!(
+        attr(&html, "form.filter-f option[selected]", "value"),
+        ["failed"]
+    );
+    assert!(texts(&html, ".page-h p")[0].ends_with(" 1 match."));
+}
+
+#[test]
+fn the_form_acts_on_ticked_rows_and_comes_back_here() {
+    let html = html(page(state(ListState::Failed), list(&[2, 1], false, false)));
+    assert_eq!(
+        attr(&html, "form.joblist button[formaction]", "formaction"),
+        ["/ops/api/requeue", "/ops/api/delete"]
+    );
+    assert_eq!(attr(&html, "form.joblist", "method"), ["post"]);
+    assert_eq!(
+        attr(&html, "input[name=back]", "value"),
+        ["/ops/s/prod/jobs?state=failed"]
+    );
+    assert_eq!(attr(&html, "input[name=source]", "value"), ["prod"]);
+    assert_eq!(
+        attr(&html, "input[name=item]", "value"),
+        ["2:20:Failed", "1:10:Failed"]
+    );
+}
+
+#[test]
+fn a_read_only_source_says_why_and_offers_no_form() {
+    let mut page = page(state(ListState::Failed), list(&[1], false, false));
+    page.source.read_only = Some("Schema 18 is too old to act on.".into());
+    let html = html(page);
+    assert!(attr(&html, "form[method=post]", "action").is_empty());
+    assert_eq!(texts(&html, "button[aria-disabled]"), ["Requeue", "Delete"]);
+    assert_eq!(
+        texts(&html, "#ro"),
+        ["Read only: Schema 18 is too old to act on."]
+    );
+}
+
+#[test]
+fn five_reasons_for_no_table_are_five_messages() {
+    let nothing = || list(&[], false, false);
+    let filtered = JobFilter {
+        queue: Some("x".into()),
+        ..state(ListState::Failed)
+    };
+    let stopped = Err(StoreError::TimedOut(Duration::from_secs(5)));
+    let denied = Err(StoreError::Forbidden(
+        "The role may not read hangfire.job.".into(),
+    ));
+    let mut beyond = page(state(ListState::Failed), nothing());
+    beyond.cursor = Some(Cursor::After(1));
+    let headlines: Vec<_> = [
+        page(state(ListState::Enqueued), nothing()),
+        page(filtered.clone(), nothing()),
+        page(filtered, stopped),
+        page(state(ListState::Failed), denied),
+        beyond,
+    ]
+    .into_iter()
+    .map(|page| texts(&html(page), ".msg h2").concat())
+    .collect();
+    assert_eq!(
+        headlines,
+        [
+            "The queues are empty",
+            "No job matches these filters",
+            "This filter took longer than 5 s: narrow it",
+            "The database does not allow this",
+            "No jobs are left on this page",
+        ]
+    );
+}
+
+#[test]
+fn a_stopped_query_keeps_the_rest_of_the_page() {
+    let stopped = Err(StoreError::TimedOut(Duration::from_secs(5)));
+    let html = html(page(state(ListState::Failed), stopped));
+    assert_eq!(texts(&html, ".tab").len(), 9);
+    assert_eq!(
+        attr(&html, ".msg-a a", "href"),
+        ["/ops/s/prod/jobs?state=failed&from=2026-11-26T14%3A05%3A48Z"]
+    );
+}
+
+#[test]
+fn without_counts_no_number_is_made_up() {
+    let mut page = page(state(ListState::Failed), list(&[1], false, false));
+    page.counts = None;
+    let html = html(page);
+    assert_eq!(texts(&html, ".page-h p"), ["Not counted yet."]);
+    assert!(texts(&html, ".tab-c").iter().all(|text| text == "–"));
+    assert!(attr(&html, "[data-figure]", "data-value").is_empty());
+}
