@@ -8,6 +8,7 @@ pub mod job;
 pub mod json;
 pub mod policy;
 pub mod reason;
+pub mod stack;
 pub mod state;
 #[cfg(test)]
 mod testing;

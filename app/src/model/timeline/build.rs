@@ -126,12 +126,15 @@ impl<'a> Builder<'a> {
     /// the delete back by writing the old state again.
     fn repeats_a_failure(&self, row: &'a StateRow) -> bool {
         row.name == StateName::Failed
+            && self.open.is_none()
             && self.previous == Some(&StateName::Deleted)
             && FailedKey::of(row).is_some_and(|key| self.failures_seen.contains(&key))
     }
 
     fn restored(&mut self, row: &'a StateRow) {
         match row.name {
+            // A row written while an attempt runs leads to no other one.
+            _ if self.open.is_some() => {}
             StateName::Enqueued => self.queued = Some(Queued::Row(row.created_at)),
             StateName::Scheduled => {
                 self.queued = rows::due(row).map(Queued::Due);
