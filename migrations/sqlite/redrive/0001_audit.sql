@@ -5,7 +5,7 @@
 -- The Hangfire tables of this file, under a name that no configuration can change.
 CREATE TABLE redrive_source (
   id TEXT NOT NULL PRIMARY KEY,
-  schema TEXT NOT NULL UNIQUE,
+  hangfire_schema TEXT NOT NULL UNIQUE,
   registered_at INTEGER NOT NULL
 );
 

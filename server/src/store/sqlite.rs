@@ -14,10 +14,20 @@ use tokio::sync::Mutex;
 
 use crate::clock::SharedClock;
 
+mod audit;
 mod connect;
+mod counts;
 mod errors;
+mod filter;
+mod job;
+mod jobs;
 mod layout;
+mod list;
 mod migrate;
+mod rows;
+mod servers;
+mod source;
+mod sql;
 mod ticks;
 mod work;
 

@@ -49,11 +49,6 @@ impl SqliteStore {
         *slot = Some(Arc::clone(&opened));
         Ok(opened)
     }
-
-    /// Forgets the connections, so that the next use looks at the file anew.
-    pub(super) async fn reopen(&self) {
-        *self.inner.opened.lock().await = None;
-    }
 }
 
 fn identity(path: &Path) -> Result<(u64, u64), StoreError> {

@@ -102,7 +102,7 @@ async fn register(
     clock: &SharedClock,
 ) -> Result<(), sqlx::Error> {
     sqlx::query(
-        "INSERT INTO redrive_source (id, schema, registered_at) VALUES (?, 'main', ?) \
+        "INSERT INTO redrive_source (id, hangfire_schema, registered_at) VALUES (?, 'main', ?) \
          ON CONFLICT DO NOTHING",
     )
     .bind(clock.new_id().to_string())
@@ -191,7 +191,7 @@ impl SqliteStore {
         }
         let _ = write!(
             sql,
-            "\nINSERT INTO redrive_source (id, schema, registered_at) \
+            "\nINSERT INTO redrive_source (id, hangfire_schema, registered_at) \
              VALUES ('{id}', 'main', {now}) ON CONFLICT DO NOTHING;\nCOMMIT;\n"
         );
         sql

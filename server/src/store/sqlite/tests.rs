@@ -175,3 +175,5 @@ async fn a_read_that_takes_too_long_is_stopped() {
     // The connection is as good as new.
     assert!(store.pending_sql().await.is_ok());
 }
+
+mod reading;
