@@ -69,17 +69,7 @@ pub(super) fn jobs(path: &str) -> BTreeMap<i64, RecordedJob> {
         .collect();
     for row in tables["state"].as_array().unwrap() {
         let job = jobs.get_mut(&row["jobid"].as_i64().unwrap()).unwrap();
-        job.rows.push(StateRow {
-            id: row["id"].as_i64().unwrap(),
-            name: StateName::parse(row["name"].as_str().unwrap()),
-            reason: row["reason"].as_str().map(str::to_owned),
-            created_at: at(row["createdat"].as_str().unwrap()),
-            data: match &row["data"] {
-                Value::Null => StateData::default(),
-                data => StateData::parse(&data.to_string()),
-            },
-            details_chars: None,
-        });
+        job.rows.push(state_row(row));
     }
     for parameter in tables["jobparameter"].as_array().unwrap() {
         let job = jobs.get_mut(&parameter["jobid"].as_i64().unwrap()).unwrap();
@@ -92,6 +82,21 @@ pub(super) fn jobs(path: &str) -> BTreeMap<i64, RecordedJob> {
         job.rows.sort_by_key(|row| row.id);
     }
     jobs
+}
+
+/// A row of the `state` table.
+pub(super) fn state_row(row: &Value) -> StateRow {
+    StateRow {
+        id: row["id"].as_i64().unwrap(),
+        name: StateName::parse(row["name"].as_str().unwrap()),
+        reason: row["reason"].as_str().map(str::to_owned),
+        created_at: at(row["createdat"].as_str().unwrap()),
+        data: match &row["data"] {
+            Value::Null => StateData::default(),
+            data => StateData::parse(&data.to_string()),
+        },
+        details_chars: None,
+    }
 }
 
 /// An instant, from ISO 8601 text (without a zone: UTC).

@@ -128,12 +128,13 @@ impl Timeline {
         counts
     }
 
-    /// The job's retries, by its `RetryCount` parameter, else by the newest retry that a reason
-    /// names. `None` where no reason ever named a maximum.
+    /// The job's retries, by its `RetryCount` parameter and the newest maximum that a reason names;
+    /// `None` where no reason ever named one. Without the parameter Hangfire counts from 0: it was
+    /// reset, or on `SQLite` has expired.
     pub fn retry_budget(&self, retry_count: Option<u32>) -> Option<RetryBudget> {
         let newest = self.retries().next_back()?;
         Some(RetryBudget {
-            used: retry_count.unwrap_or(newest.number),
+            used: retry_count.unwrap_or(0),
             of: newest.of,
         })
     }

@@ -3,3 +3,4 @@ mod cases;
 mod fixtures;
 mod properties;
 mod rules;
+mod transitions;
