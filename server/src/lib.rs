@@ -1,5 +1,6 @@
 //! Everything of Redrive that touches the world: databases, sockets, the clock, the command line.
 
+pub mod bookstore;
 pub mod clock;
 pub mod store;
 
