@@ -4,6 +4,8 @@
 //! here knows SQL, the web server's state or the clock; see `ARCHITECTURE.md` for the rule.
 
 pub mod actions;
+#[cfg(feature = "ssr")]
+pub mod charts;
 pub mod components;
 pub mod islands;
 #[cfg(feature = "ssr")]

@@ -11,6 +11,6 @@ pub mod reason;
 pub mod stack;
 pub mod state;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod timeline;
 pub mod words;

@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod document;
+pub mod job;
 pub mod jobs;
 pub mod messages;
 pub mod overview;

@@ -12,6 +12,11 @@ pub fn icon(name: &str) -> impl IntoView + use<> {
 
 /// [`icon`] with classes of its own; `i` must be among them.
 pub fn icon_as(name: &str, class: &'static str) -> impl IntoView + use<> {
-    let href = format!("{}#{name}", page_context().sprite);
+    let href = href(name);
     view! { <svg class=class aria-hidden="true"><use href=href></use></svg> }
+}
+
+/// Where the symbol `name` is found, for drawings that place it themselves.
+pub fn href(name: &str) -> String {
+    format!("{}#{name}", page_context().sprite)
 }

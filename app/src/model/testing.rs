@@ -13,7 +13,7 @@ use super::state::{Instant, StateName, StateRow};
 use super::timeline::{Context, Timeline};
 
 /// One job of a recorded database.
-pub(super) struct RecordedJob {
+pub(crate) struct RecordedJob {
     pub created_at: Instant,
     pub state: Option<StateName>,
     pub invocation: String,
@@ -23,7 +23,7 @@ pub(super) struct RecordedJob {
 }
 
 impl RecordedJob {
-    pub(super) fn timeline(&self) -> Timeline {
+    pub(crate) fn timeline(&self) -> Timeline {
         Timeline::build(
             &self.rows,
             &Context::whole(self.created_at, self.state.clone()),
@@ -32,7 +32,7 @@ impl RecordedJob {
 }
 
 /// A JSON file of the fixtures; where it is stored packed, from there.
-pub(super) fn json(path: &str) -> Value {
+pub(crate) fn json(path: &str) -> Value {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/fixtures")
         .join(path);
@@ -48,7 +48,7 @@ pub(super) fn json(path: &str) -> Value {
 }
 
 /// The jobs of a recorded database, with their rows in the order of ids.
-pub(super) fn jobs(path: &str) -> BTreeMap<i64, RecordedJob> {
+pub(crate) fn jobs(path: &str) -> BTreeMap<i64, RecordedJob> {
     let tables = json(path);
     let mut jobs: BTreeMap<i64, RecordedJob> = tables["job"]
         .as_array()
@@ -100,12 +100,12 @@ pub(super) fn state_row(row: &Value) -> StateRow {
 }
 
 /// An instant, from ISO 8601 text (without a zone: UTC).
-pub(super) fn at(text: &str) -> Instant {
+pub(crate) fn at(text: &str) -> Instant {
     parse_date(text).unwrap()
 }
 
 /// A hand-made row without a reason.
-pub(super) fn row(id: i64, name: &str, created_at: &str, data: &str) -> StateRow {
+pub(crate) fn row(id: i64, name: &str, created_at: &str, data: &str) -> StateRow {
     StateRow {
         id,
         name: StateName::parse(name),
@@ -117,7 +117,7 @@ pub(super) fn row(id: i64, name: &str, created_at: &str, data: &str) -> StateRow
 }
 
 /// A hand-made row with a reason.
-pub(super) fn because(id: i64, name: &str, created_at: &str, reason: &str, data: &str) -> StateRow {
+pub(crate) fn because(id: i64, name: &str, created_at: &str, reason: &str, data: &str) -> StateRow {
     StateRow {
         reason: Some(reason.to_owned()),
         ..row(id, name, created_at, data)

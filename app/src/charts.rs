@@ -1,0 +1,3 @@
+//! Charts: drawn on the server as SVG. What is drawn where is pure and apart from the view.
+
+pub mod lifeline;

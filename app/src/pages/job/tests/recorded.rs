@@ -1,0 +1,169 @@
+//! Pages of jobs that real servers ran.
+
+use super::fixture::Recorded;
+
+const LATER: &str = "2026-11-29T18:50:00Z";
+
+#[test]
+fn the_articles_job_shows_three_attempts() {
+    let page = Recorded::open("article/rows.json").page(1, LATER);
+    assert_eq!(page.text("h1"), "SupplierInvoiceJobs.ImportAsync");
+    assert_eq!(page.text(".job-h .pill"), "Succeeded");
+    assert_eq!(page.text(".job-args"), "ImportAsync(7001)");
+    assert_eq!(
+        page.attempts(),
+        [
+            ["1", "failed", "171", "95", ""],
+            ["2", "failed", "35", "20", "1999"],
+            ["3", "succeeded", "37", "4", "5000"],
+        ]
+    );
+    let rows = page.texts("tr[data-attempt]");
+    assert!(
+        rows[0].contains("TimeoutException Supplier API did not respond in 10 s"),
+        "{}",
+        rows[0]
+    );
+    assert!(rows[1].contains("retry 1 of 3"), "{}", rows[1]);
+    assert!(rows[1].contains("2 s planned, released"), "{}", rows[1]);
+    assert!(rows[2].contains("5 s planned, released"), "{}", rows[2]);
+    assert!(rows[2].contains("Succeeded"), "{}", rows[2]);
+    let next = page.section("next");
+    assert!(next.contains("it is finished. Succeeded"), "{next}");
+    assert!(next.contains("30 Nov 2026, 18:44:29 UTC"), "{next}");
+    // Three drawings, each with the same words.
+    let titles = page.texts("svg.tl title");
+    assert_eq!(titles.len(), 3);
+    assert!(
+        titles[0].starts_with(
+            "Timeline of job 1: 3 attempts (2 failed, 1 succeeded) between 29 Nov 2026 18:44:22 UTC"
+        ),
+        "{}",
+        titles[0]
+    );
+    assert_eq!(page.texts(".hist li").len(), 11);
+}
+
+#[test]
+fn the_permanent_error_rests_and_no_retry_is_promised() {
+    let page = Recorded::open("article/rows.json").page(2, LATER);
+    assert_eq!(page.attempts(), [["1", "failed", "90", "60", ""]]);
+    let next = page.section("next");
+    assert!(next.contains("Nothing will happen by itself"), "{next}");
+    assert!(next.contains("No retry was ever planned"), "{next}");
+    assert!(page.texts("tr[data-planned-retry]").is_empty());
+    let why = page.section("why");
+    assert!(
+        why.contains("Bookstore.Jobs. PermanentJobException")
+            || why.contains("Bookstore.Jobs.PermanentJobException"),
+        "{why}"
+    );
+    // The guard that the form sends, and its words.
+    let form = "form[action=\"/api/requeue\"] input";
+    assert_eq!(
+        page.attributes(&format!("{form}[name=state_id]"), "value"),
+        ["5"]
+    );
+    assert_eq!(
+        page.attributes(&format!("{form}[name=state]"), "value"),
+        ["Failed"]
+    );
+    assert_eq!(
+        page.attributes(&format!("{form}[name=job]"), "value"),
+        ["2"]
+    );
+    assert_eq!(
+        page.attributes(&format!("{form}[name=source]"), "value"),
+        ["main"]
+    );
+    let act = page.section("act");
+    assert!(
+        act.contains(
+            "Only if the job is still Failed with state row 5; otherwise nothing is changed and \
+             you are told"
+        ),
+        "{act}"
+    );
+}
+
+#[test]
+fn interrupted_runs_say_who_took_over_and_never_crashed() {
+    let page = Recorded::open("workers/rows.json").page(2, "2026-11-29T19:30:00Z");
+    let attempts = page.attempts();
+    assert_eq!(attempts.len(), 3);
+    assert_eq!(attempts[0][1], "lost");
+    assert_eq!(attempts[0][3], "", "a lost run's length is not known");
+    assert_eq!(attempts[1][2], "", "its wait was not recorded");
+    let rows = page.texts("tr[data-attempt]");
+    assert!(
+        rows[0].contains("Interrupted, taken over by"),
+        "{}",
+        rows[0]
+    );
+    assert!(rows[1].contains("not recorded"), "{}", rows[1]);
+    assert!(
+        rows[2].contains("reported, by another worker"),
+        "{}",
+        rows[2]
+    );
+    assert!(!page.text(".job-h").contains("crash"));
+    assert!(!page.section("past").contains("crash"));
+}
+
+#[test]
+fn a_job_on_a_dead_server_is_orphaned_until_its_lease_ends() {
+    let recorded = Recorded::open("workers/rows.json");
+    let alone = |id| {
+        let mut given = recorded.given(id, "2026-11-29T20:30:00Z");
+        given.servers.clear();
+        super::fixture::Page::of(given)
+    };
+    let page = alone(4);
+    let attempts = page.attempts();
+    let last = attempts.last().unwrap();
+    assert_eq!((last[1].as_str(), last[3].as_str()), ("orphaned", ""));
+    let next = page.section("next");
+    assert!(
+        next.contains("Orphaned : its server is gone")
+            || next.contains("Orphaned: its server is gone"),
+        "{next}"
+    );
+    assert!(next.contains("lease of its queue row"), "{next}");
+}
+
+#[test]
+fn an_operators_requeues_open_rounds() {
+    let page = Recorded::open("operators/rows.json").page(2, "2026-11-29T23:00:00Z");
+    let kinds: Vec<_> = page
+        .attempts()
+        .iter()
+        .map(|a| (a[0].clone(), a[1].clone(), a[4].clone()))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            ("1".into(), "failed".into(), String::new()),
+            ("2".into(), "failed".into(), String::new()),
+            ("3".into(), "succeeded".into(), String::new()),
+        ]
+    );
+    let hands = page.texts("tr.is-op");
+    assert_eq!(hands.len(), 2);
+    assert!(hands[0].contains("requeued it"), "{}", hands[0]);
+    assert!(hands[0].contains("Round 2 begins."), "{}", hands[0]);
+    assert!(hands[1].contains("Round 3 begins."), "{}", hands[1]);
+}
+
+#[test]
+fn a_retry_released_by_hand_says_how_early() {
+    let page = Recorded::open("operators/rows.json").page(3, "2026-11-29T23:00:00Z");
+    let attempts = page.attempts();
+    assert_eq!(attempts[1][4], "38000");
+    let rows = page.texts("tr[data-attempt]");
+    assert!(
+        rows[1].contains("38 s planned, released by hand"),
+        "{}",
+        rows[1]
+    );
+    assert!(rows[1].contains("before it was due"), "{}", rows[1]);
+}
