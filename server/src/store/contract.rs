@@ -3,6 +3,7 @@
 
 mod jobs;
 mod lists;
+pub mod odd;
 mod reference;
 
 use std::sync::Arc;

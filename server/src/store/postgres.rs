@@ -1,5 +1,6 @@
 //! The store on `PostgreSQL`, in the layout of `Hangfire.PostgreSql`.
 
+mod audit;
 mod connect;
 mod counts;
 mod errors;
@@ -7,8 +8,13 @@ mod filter;
 mod job;
 mod layout;
 mod list;
+mod migrate;
 mod servers;
 mod session;
+mod source;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use app::model::job::{JobRecord, Server};
 use app::model::state::StateRow;
@@ -28,6 +34,9 @@ use crate::clock::SharedClock;
 pub struct PostgresStore {
     session: Session,
     clock: SharedClock,
+    /// Whether somebody asked for Redrive's own tables, so that they are made up for where the
+    /// database was away at that moment.
+    own_tables: Arc<AtomicBool>,
 }
 
 impl PostgresStore {
@@ -46,7 +55,16 @@ impl PostgresStore {
         Ok(Self {
             session: Session::new(connect::pool(url)?, schema),
             clock,
+            own_tables: Arc::default(),
         })
+    }
+
+    fn wants_own_tables(&self) {
+        self.own_tables.store(true, Ordering::Relaxed);
+    }
+
+    fn is_to_have_own_tables(&self) -> bool {
+        self.own_tables.load(Ordering::Relaxed)
     }
 
     /// Connections and catalogue, for the actions.

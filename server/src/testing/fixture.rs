@@ -70,7 +70,8 @@ pub struct Parameter {
 pub struct Queue {
     pub id: i64,
     pub jobid: i64,
-    pub queue: String,
+    #[serde(rename = "queue")]
+    pub name: String,
     pub fetchedat: Option<Instant>,
 }
 

@@ -108,6 +108,22 @@ impl TestDatabase {
         conn.close().await.unwrap();
     }
 
+    /// Takes the database away, whoever uses it, as a server that is down would be.
+    pub async fn remove(&self) {
+        let mut conn = connect(&self.server).await;
+        run(
+            &mut conn,
+            &format!("DROP DATABASE {} WITH (FORCE)", self.name),
+        )
+        .await;
+    }
+
+    /// Creates it anew, empty, after [`TestDatabase::remove`].
+    pub async fn create(&self) {
+        let mut conn = connect(&self.server).await;
+        run(&mut conn, &format!("CREATE DATABASE {}", self.name)).await;
+    }
+
     /// Runs statements as superuser.
     pub async fn execute(&self, sql: &str) {
         let mut conn = connect(&self.url).await;

@@ -96,7 +96,7 @@ fn assert_record(seeded: &Seeded, record: &JobRecord, known: &Known<'_>) {
         .queue
         .iter()
         .filter(|row| row.jobid == at)
-        .map(|row| (row.id, row.queue.clone(), row.fetchedat))
+        .map(|row| (row.id, row.name.clone(), row.fetchedat))
         .collect();
     let found: Vec<_> = record
         .queue_rows
@@ -210,7 +210,7 @@ pub async fn queues(seeded: &Seeded) {
         .rows
         .queue
         .iter()
-        .map(|row| row.queue.clone())
+        .map(|row| row.name.clone())
         .collect();
     for server in &seeded.rows.servers {
         let queues = server.data.as_ref().unwrap()["Queues"].as_array().unwrap();

@@ -72,7 +72,7 @@ pub fn pool(url: &str) -> Result<PgPool, StoreError> {
     Ok(PgPoolOptions::new()
         .max_connections(MAX_CONNECTIONS)
         .acquire_timeout(ACQUIRE)
-        .idle_timeout(Duration::from_secs(300))
+        .idle_timeout(Duration::from_mins(5))
         .connect_lazy_with(options))
 }
 

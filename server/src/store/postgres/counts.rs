@@ -46,7 +46,7 @@ pub async fn counts(session: &Session, clock: &SharedClock) -> Result<StateCount
     }
 }
 
-async fn counted(
+pub(super) async fn counted(
     session: &Session,
     clock: &SharedClock,
     exact: bool,

@@ -131,10 +131,10 @@ impl Conditions {
     }
 
     /// The values, bound to a statement.
-    pub fn bound<'q>(
+    pub fn bound(
         self,
-        mut query: Query<'q, Postgres, PgArguments>,
-    ) -> Query<'q, Postgres, PgArguments> {
+        mut query: Query<'_, Postgres, PgArguments>,
+    ) -> Query<'_, Postgres, PgArguments> {
         for value in self.values {
             query = match value {
                 Value::Text(text) => query.bind(text),

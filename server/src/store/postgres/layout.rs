@@ -197,11 +197,19 @@ impl Layout {
                 )
             }
             ("key", true) => write!(out, "{column}->>'{}'", words.next().unwrap_or_default()),
-            ("key", false) => write!(
-                out,
-                r#"substring({column} from '"{}"\s*:\s*"((?:[^"\\]|\\.)*)"')"#,
-                words.next().unwrap_or_default()
-            ),
+            ("key", false) => {
+                let key = words.next().unwrap_or_default();
+                // Invocation data hold huge arguments once more, at their end.
+                let text = if column.ends_with(".invocationdata") {
+                    format!("left({column}, 65536)")
+                } else {
+                    column.to_owned()
+                };
+                write!(
+                    out,
+                    r#"substring({text} from '"{key}"\s*:\s*"((?:[^"\\]|\\.)*)"')"#
+                )
+            }
             ("raw", true) => write!(out, "{column}::text"),
             ("raw", false) => write!(out, "{column}"),
             ("without", true) => write!(
@@ -276,7 +284,7 @@ const DETAILS: &str = "\
 
 /// A text column, read where it is not absurdly large.
 fn bounded(column: &str) -> String {
-    format!("CASE WHEN pg_column_size({column}) <= 16777216 THEN {column} END")
+    format!("CASE WHEN pg_column_size({column}) <= 67108864 THEN {column} END")
 }
 
 /// Quotes an identifier.

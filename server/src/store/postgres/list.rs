@@ -116,8 +116,8 @@ fn page_of(
     let mut conditions = Conditions::of(filter, layout);
     let first = conditions.bind(Value::Int(from));
     let limit = conditions.bind(Value::Int(limit.into()));
-    let (reached, order) = if older { ("<=", "DESC") } else { (">=", "ASC") };
-    let range = format!("j.id {reached} {first}");
+    let (reach, direction) = if older { ("<=", "DESC") } else { (">=", "ASC") };
+    let range = format!("j.id {reach} {first}");
     let current = if conditions.current.is_empty() && conditions.history.is_empty() {
         ""
     } else {
@@ -127,35 +127,35 @@ fn page_of(
     if filter.state.is_none() {
         let sql = format!(
             "WITH page AS (SELECT j.id FROM {{s}}.job j {current} \
-             WHERE {range} AND {every} ORDER BY j.id {order} LIMIT {limit})"
+             WHERE {range} AND {every} ORDER BY j.id {direction} LIMIT {limit})"
         );
         return (sql, conditions);
     }
     let near = format!(
-        "SELECT j.id FROM (SELECT * FROM {{s}}.job j WHERE {range} ORDER BY j.id {order} \
-         LIMIT {WALK}) j {current} WHERE {every} ORDER BY j.id {order} LIMIT {limit}"
+        "SELECT j.id FROM (SELECT * FROM {{s}}.job j WHERE {range} ORDER BY j.id {direction} \
+         LIMIT {WALK}) j {current} WHERE {every} ORDER BY j.id {direction} LIMIT {limit}"
     );
     let cheap = all(&[&conditions.job, &conditions.current]);
     let unfilled = format!("(SELECT count(*) FROM near) < {limit}");
     let far = if conditions.history.is_empty() {
         format!(
             "SELECT j.id FROM {{s}}.job j {current} WHERE {range} AND {cheap} AND {unfilled} \
-             ORDER BY j.id + 0 {order} LIMIT {limit}"
+             ORDER BY j.id + 0 {direction} LIMIT {limit}"
         )
     } else {
         // Sorted first, so that a history is only looked up until the page is filled.
         let history = all(&[&conditions.history]);
         format!(
             "SELECT x.id FROM (SELECT j.id FROM {{s}}.job j {current} \
-             WHERE {range} AND {cheap} AND {unfilled} ORDER BY j.id {order} OFFSET 0) x \
+             WHERE {range} AND {cheap} AND {unfilled} ORDER BY j.id {direction} OFFSET 0) x \
              CROSS JOIN LATERAL (SELECT 1 FROM {{s}}.job j \
              LEFT JOIN {{s}}.state c ON c.id = j.stateid AND c.jobid = j.id \
-             WHERE j.id = x.id AND {history} LIMIT 1) fits ORDER BY x.id {order} LIMIT {limit}"
+             WHERE j.id = x.id AND {history} LIMIT 1) fits ORDER BY x.id {direction} LIMIT {limit}"
         )
     };
     let sql = format!(
         "WITH near AS ({near}), far AS ({far}), \
-         page AS (SELECT id FROM near UNION SELECT id FROM far ORDER BY id {order} LIMIT {limit})"
+         page AS (SELECT id FROM near UNION SELECT id FROM far ORDER BY id {direction} LIMIT {limit})"
     );
     (sql, conditions)
 }
@@ -190,10 +190,12 @@ async fn rows(
     limit: u32,
 ) -> Result<Vec<PgRow>, Error> {
     let (mut sql, conditions) = page_of(filter, layout, from, older, limit);
-    sql.push_str(&format!(
-        "{LIGHT} ORDER BY j.id {}",
-        if older { "DESC" } else { "ASC" }
-    ));
+    sql.push_str(LIGHT);
+    sql.push_str(if older {
+        " ORDER BY j.id DESC"
+    } else {
+        " ORDER BY j.id ASC"
+    });
     conditions
         .bound(sqlx::query(layout.sql(&sql)).persistent(false))
         .fetch_all(conn)

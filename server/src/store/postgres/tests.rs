@@ -4,27 +4,76 @@ use crate::store::contract::{self, Seeded};
 use crate::testing::fixture::Fixture;
 use crate::testing::postgres::TestDatabase;
 
-/// Runs the contract on a fixture.
-async fn holds(folder: &str) {
-    let rows = Fixture::named(folder);
-    let Some(database) = TestDatabase::with(&rows).await else {
-        return;
-    };
+mod access;
+mod faults;
+mod migrations;
+
+/// Loads rows into a database of a schema version.
+async fn seeded(rows: Fixture, version: u32) -> Option<(TestDatabase, Seeded)> {
+    let database = TestDatabase::with_layout(version).await?;
+    database.load(&rows).await;
     let store = Arc::new(database.store());
-    contract::reads(&Seeded { store, rows }).await;
+    Some((database, Seeded { store, rows }))
 }
 
 #[tokio::test]
 async fn recorded_rows_are_read_as_they_are() {
-    for folder in contract::FOLDERS
-        .iter()
-        .filter(|folder| **folder != "mixed")
-    {
-        holds(folder).await;
+    for folder in contract::FOLDERS {
+        if let Some((_database, seeded)) = seeded(Fixture::named(folder), 23).await {
+            contract::reads(&seeded).await;
+        }
     }
 }
 
 #[tokio::test]
-async fn a_large_recording_is_read_as_it_is() {
-    holds("mixed").await;
+async fn every_schema_version_is_read_the_same() {
+    for version in [10, 13, 17, 18, 19, 20, 22] {
+        for folder in ["article", "operators"] {
+            if let Some((_database, seeded)) = seeded(Fixture::named(folder), version).await {
+                contract::reads(&seeded).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn rows_of_one_instant_are_paged_without_loss() {
+    if let Some((_database, seeded)) = seeded(contract::odd::ties(), 23).await {
+        contract::odd::ties_are_paged(&seeded).await;
+    }
+}
+
+#[tokio::test]
+async fn odd_rows_cost_nobody_the_page() {
+    for version in [10, 23] {
+        if let Some((_database, seeded)) = seeded(contract::odd::broken(), version).await {
+            contract::odd::broken_rows_are_read(&seeded).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn texts_come_through_as_they_are_stored() {
+    for version in [10, 23] {
+        if let Some((_database, seeded)) = seeded(contract::odd::texts(), version).await {
+            contract::reads(&seeded).await;
+            contract::odd::texts_come_through(&seeded).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn huge_values_are_left_out_or_cut() {
+    for version in [10, 23] {
+        if let Some((_database, seeded)) = seeded(contract::odd::huge(), version).await {
+            contract::odd::huge_values_are_bounded(&seeded).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_long_history_is_paged_and_counted() {
+    if let Some((_database, seeded)) = seeded(contract::odd::long(), 23).await {
+        contract::odd::long_history_is_bounded(&seeded).await;
+    }
 }

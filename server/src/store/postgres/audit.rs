@@ -1,0 +1,103 @@
+//! Reading the audit.
+
+use app::ports::audit::{AuditRow, AuditStore};
+use app::ports::error::StoreError;
+use async_trait::async_trait;
+use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::{Error, Row as _};
+use uuid::Uuid;
+
+use super::PostgresStore;
+
+const ROWS: &str = "
+SELECT a.* FROM redrive.audit a JOIN redrive.source s ON s.id = a.source
+WHERE s.hangfire_schema = $1 AND ($2::uuid IS NULL OR a.id < $2)
+  AND ($3::bigint IS NULL OR a.job = $3)
+ORDER BY a.id DESC LIMIT $4";
+
+const ROW: &str = "
+SELECT a.* FROM redrive.audit a JOIN redrive.source s ON s.id = a.source
+WHERE s.hangfire_schema = $1 AND a.id = $2";
+
+#[async_trait]
+impl AuditStore for PostgresStore {
+    async fn audit(
+        &self,
+        job: Option<i64>,
+        before: Option<Uuid>,
+        limit: u32,
+    ) -> Result<Vec<AuditRow>, StoreError> {
+        self.session()
+            .read(move |conn, layout| {
+                Box::pin(async move {
+                    if !exists(conn).await? {
+                        return Ok(Vec::new());
+                    }
+                    sqlx::query(ROWS)
+                        .bind(layout.schema())
+                        .bind(before)
+                        .bind(job)
+                        .bind(i64::from(limit))
+                        .persistent(false)
+                        .fetch_all(conn)
+                        .await?
+                        .iter()
+                        .map(audit_row)
+                        .collect()
+                })
+            })
+            .await
+    }
+
+    async fn audit_row(&self, id: Uuid) -> Result<Option<AuditRow>, StoreError> {
+        self.session()
+            .read(move |conn, layout| {
+                Box::pin(async move {
+                    if !exists(conn).await? {
+                        return Ok(None);
+                    }
+                    sqlx::query(ROW)
+                        .bind(layout.schema())
+                        .bind(id)
+                        .persistent(false)
+                        .fetch_optional(conn)
+                        .await?
+                        .as_ref()
+                        .map(audit_row)
+                        .transpose()
+                })
+            })
+            .await
+    }
+}
+
+async fn exists(conn: &mut PgConnection) -> Result<bool, Error> {
+    sqlx::query_scalar(
+        "SELECT to_regclass('redrive.audit') IS NOT NULL AND to_regclass('redrive.source') IS NOT NULL",
+    )
+    .persistent(false)
+    .fetch_one(conn)
+    .await
+}
+
+fn audit_row(row: &PgRow) -> Result<AuditRow, Error> {
+    let state = |name: &str, id: &str| -> Result<Option<(String, i64)>, Error> {
+        Ok(row
+            .try_get::<Option<String>, _>(name)?
+            .zip(row.try_get::<Option<i64>, _>(id)?))
+    };
+    Ok(AuditRow {
+        id: row.try_get("id")?,
+        at: row.try_get("at")?,
+        actor: row.try_get("actor")?,
+        authenticated: row.try_get("authenticated")?,
+        action: row.try_get("action")?,
+        job: row.try_get("job")?,
+        seen: (row.try_get("seen_state")?, row.try_get("seen_state_id")?),
+        before: state("before_state", "before_state_id")?,
+        after: state("after_state", "after_state_id")?,
+        reason: row.try_get("reason")?,
+        outcome: row.try_get("outcome")?,
+        note: row.try_get("note")?,
+    })
+}

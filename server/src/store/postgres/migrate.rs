@@ -1,0 +1,319 @@
+//! Migrations: Redrive's own tables, and on request Hangfire's in an empty schema.
+//!
+//! What was applied stands in `redrive.migrations`. Two processes that start at once take turns by
+//! a lock on one of its rows, which works through `PgBouncer` too.
+
+use std::fmt::Write as _;
+
+use app::ports::error::StoreError;
+use sqlx::postgres::PgConnection;
+use sqlx::{AssertSqlSafe, Error, Row as _};
+
+use super::layout::quote;
+use super::session::{Session, spawned};
+use super::{PostgresStore, errors};
+
+/// One migration.
+struct Migration {
+    version: i32,
+    name: &'static str,
+    sql: &'static str,
+}
+
+const REDRIVE: &[Migration] = &[Migration {
+    version: 1,
+    name: "audit",
+    sql: include_str!("../../../../migrations/postgres/redrive/0001_audit.sql"),
+}];
+
+const HANGFIRE: &[Migration] = &[Migration {
+    version: 1,
+    name: "layout",
+    sql: include_str!("../../../../migrations/postgres/hangfire/0001_layout.sql"),
+}];
+
+/// The ledger, and the row that processes lock. `scope` is `redrive`, or `hangfire:` and the name
+/// of a schema that Redrive created.
+const LEDGER: &str = "\
+CREATE SCHEMA IF NOT EXISTS redrive;
+CREATE TABLE IF NOT EXISTS redrive.migrations (
+    scope text NOT NULL,
+    version integer NOT NULL,
+    name text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (scope, version)
+);
+INSERT INTO redrive.migrations (scope, version, name) VALUES ('redrive', 0, 'ledger')
+    ON CONFLICT DO NOTHING;
+";
+
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
+    SET LOCAL lock_timeout = 10000; SET LOCAL statement_timeout = 60000";
+
+/// How Redrive's own tables are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Own {
+    /// As this program wants them.
+    Current,
+    /// Missing or old; applied up to this version, 0 for nothing.
+    Behind(i32),
+    /// Made by a newer program: they may be read, never written.
+    Newer(i32),
+}
+
+/// Looks at the ledger.
+pub async fn own(conn: &mut PgConnection) -> Result<Own, Error> {
+    let exists: bool = sqlx::query_scalar("SELECT to_regclass('redrive.migrations') IS NOT NULL")
+        .persistent(false)
+        .fetch_one(&mut *conn)
+        .await?;
+    let applied: i32 = if exists {
+        sqlx::query_scalar(
+            "SELECT COALESCE(max(version), 0) FROM redrive.migrations WHERE scope = 'redrive'",
+        )
+        .persistent(false)
+        .fetch_one(conn)
+        .await?
+    } else {
+        0
+    };
+    let newest = newest(REDRIVE);
+    Ok(match applied {
+        applied if applied == newest => Own::Current,
+        applied if applied < newest => Own::Behind(applied),
+        applied => Own::Newer(applied),
+    })
+}
+
+fn newest(set: &[Migration]) -> i32 {
+    set.iter()
+        .map(|migration| migration.version)
+        .max()
+        .unwrap_or(0)
+}
+
+/// The SQL that somebody with the right may run: what is pending after `applied`, and the grants
+/// that the role needs.
+pub fn sql_after(applied: i32, role: &str) -> String {
+    let mut sql = String::from("BEGIN;\n\n");
+    sql.push_str(LEDGER);
+    for migration in REDRIVE.iter().filter(|one| one.version > applied) {
+        // Writing to a String cannot fail.
+        let _ = write!(
+            sql,
+            "\n{}\n{}\n",
+            migration.sql,
+            entry("redrive", migration)
+        );
+    }
+    sql.push('\n');
+    sql.push_str(&grants(role));
+    sql.push_str("\nCOMMIT;\n");
+    sql
+}
+
+/// What the role needs on the own tables.
+pub fn grants(role: &str) -> String {
+    let role = quote(role);
+    format!(
+        "GRANT USAGE ON SCHEMA redrive TO {role};\n\
+         GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA redrive TO {role};\n"
+    )
+}
+
+fn entry(scope: &str, migration: &Migration) -> String {
+    format!(
+        "INSERT INTO redrive.migrations (scope, version, name) VALUES ('{}', {}, '{}');",
+        scope.replace('\'', "''"),
+        migration.version,
+        migration.name
+    )
+}
+
+impl PostgresStore {
+    /// Brings Redrive's own tables up to date. Where they are, or are of a newer program, nothing
+    /// is written.
+    ///
+    /// # Errors
+    /// [`StoreError::Forbidden`] where the role may not; else as the database's.
+    pub async fn migrate(&self) -> Result<(), StoreError> {
+        self.wants_own_tables();
+        let session = self.session().clone();
+        spawned(async move { migrate(&session).await }).await
+    }
+
+    /// The SQL that [`PostgresStore::migrate`] would run, for somebody who may; `None` where
+    /// nothing is pending.
+    ///
+    /// # Errors
+    /// As the database's.
+    pub async fn pending_sql(&self) -> Result<Option<String>, StoreError> {
+        let session = self.session().clone();
+        spawned(async move {
+            let mut transaction = begin_read(&session).await?;
+            let (own, role) = async {
+                let role: String = sqlx::query_scalar("SELECT current_user::text")
+                    .persistent(false)
+                    .fetch_one(&mut *transaction)
+                    .await?;
+                Ok((own(&mut transaction).await?, role))
+            }
+            .await
+            .map_err(|error: Error| errors::map(&error))?;
+            Ok(match own {
+                Own::Behind(applied) => Some(sql_after(applied, &role)),
+                Own::Current | Own::Newer(_) => None,
+            })
+        })
+        .await
+    }
+
+    /// Creates Hangfire's tables, schema version 23, in a schema that is not there or empty.
+    ///
+    /// # Errors
+    /// [`StoreError::Forbidden`] where the schema holds anything, or the role may not create it.
+    pub async fn migrate_hangfire(&self) -> Result<(), StoreError> {
+        let session = self.session().clone();
+        spawned(async move { migrate_hangfire(&session).await }).await?;
+        self.session().look_again().await.map(drop)
+    }
+}
+
+async fn begin_read(
+    session: &Session,
+) -> Result<sqlx::Transaction<'static, sqlx::Postgres>, StoreError> {
+    session
+        .pool()
+        .begin_with("BEGIN READ ONLY; SET LOCAL statement_timeout = 5000")
+        .await
+        .map_err(|error| errors::map(&error))
+}
+
+async fn migrate(session: &Session) -> Result<(), StoreError> {
+    let mut transaction = begin_read(session).await?;
+    let found = own(&mut transaction).await;
+    drop(transaction);
+    match found.map_err(|error| errors::map(&error))? {
+        Own::Current | Own::Newer(_) => Ok(()),
+        Own::Behind(_) => in_turn(session, Job::Redrive).await,
+    }
+}
+
+async fn migrate_hangfire(session: &Session) -> Result<(), StoreError> {
+    in_turn(session, Job::Hangfire).await
+}
+
+#[derive(Clone, Copy)]
+enum Job {
+    Redrive,
+    Hangfire,
+}
+
+/// Runs a set under the ledger's lock. Two processes that create the ledger at the same moment
+/// meet in the catalogue's unique index: the later one tries again.
+async fn in_turn(session: &Session, job: Job) -> Result<(), StoreError> {
+    let mut tries = 0;
+    loop {
+        match once(session, job).await {
+            Err(Halt::Driver(error)) if tries < 5 && is_created_meanwhile(&error) => tries += 1,
+            Err(Halt::Driver(error)) => return Err(refusal(&error)),
+            Err(Halt::Known(error)) => return Err(error),
+            Ok(()) => return Ok(()),
+        }
+    }
+}
+
+enum Halt {
+    Driver(Error),
+    Known(StoreError),
+}
+
+impl From<Error> for Halt {
+    fn from(error: Error) -> Self {
+        Self::Driver(error)
+    }
+}
+
+fn refusal(error: &Error) -> StoreError {
+    match errors::map(error) {
+        StoreError::Forbidden(_) => StoreError::Forbidden(
+            "the database role may not create tables here: somebody who may should run what \
+             \"redrive migrate --print\" prints"
+                .to_owned(),
+        ),
+        other => other,
+    }
+}
+
+fn is_created_meanwhile(error: &Error) -> bool {
+    let Error::Database(database) = error else {
+        return false;
+    };
+    // unique violation, duplicate schema, duplicate table
+    matches!(
+        database.code().as_deref(),
+        Some("23505" | "42P06" | "42P07")
+    )
+}
+
+async fn once(session: &Session, job: Job) -> Result<(), Halt> {
+    let mut transaction = session.pool().begin_with(BEGIN).await?;
+    let conn = &mut *transaction;
+    sqlx::raw_sql(LEDGER).execute(&mut *conn).await?;
+    sqlx::query(
+        "SELECT 1 FROM redrive.migrations WHERE scope = 'redrive' AND version = 0 FOR UPDATE",
+    )
+    .persistent(false)
+    .fetch_one(&mut *conn)
+    .await?;
+    match job {
+        Job::Redrive => {
+            let Own::Behind(applied) = own(&mut *conn).await? else {
+                return Ok(());
+            };
+            for migration in REDRIVE.iter().filter(|one| one.version > applied) {
+                sqlx::raw_sql(migration.sql).execute(&mut *conn).await?;
+                run(conn, entry("redrive", migration)).await?;
+            }
+        }
+        Job::Hangfire => hangfire(conn, session.schema()).await?,
+    }
+    transaction.commit().await?;
+    Ok(())
+}
+
+async fn hangfire(conn: &mut PgConnection, schema: &str) -> Result<(), Halt> {
+    let holds: i64 = sqlx::query(
+        "SELECT count(*) AS relations FROM pg_catalog.pg_class c \
+         JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1",
+    )
+    .bind(schema)
+    .persistent(false)
+    .fetch_one(&mut *conn)
+    .await?
+    .try_get("relations")?;
+    if holds > 0 {
+        return Err(Halt::Known(StoreError::Forbidden(format!(
+            "schema \"{schema}\" is not empty: Hangfire's tables are only created in an empty one"
+        ))));
+    }
+    let quoted = quote(schema);
+    run(
+        conn,
+        format!("CREATE SCHEMA IF NOT EXISTS {quoted}; SET LOCAL search_path = {quoted}"),
+    )
+    .await?;
+    for migration in HANGFIRE {
+        sqlx::raw_sql(migration.sql).execute(&mut *conn).await?;
+        run(conn, entry(&format!("hangfire:{schema}"), migration)).await?;
+    }
+    Ok(())
+}
+
+/// Runs statements of ours in which a schema's name stands, quoted.
+async fn run(conn: &mut PgConnection, sql: String) -> Result<(), Error> {
+    sqlx::raw_sql(AssertSqlSafe(sql))
+        .execute(conn)
+        .await
+        .map(drop)
+}
