@@ -159,8 +159,8 @@ impl Invocation {
     }
 }
 
-/// The parameter types of the long form: a JSON array as text.
-fn parameter_types(json: &str) -> Vec<String> {
+/// The parameter types of the long form: a JSON array as text; none where it is not one.
+pub fn parameter_types(json: &str) -> Vec<String> {
     serde_json::from_str(json)
         .map(|list: Value| strings(&list))
         .unwrap_or_default()

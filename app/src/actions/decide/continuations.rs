@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::super::Outcome;
 use super::super::found::FoundJob;
 use super::refused;
+use crate::model::continuation;
 use crate::model::data::parse_date;
 use crate::model::state::Instant;
 
@@ -39,12 +40,9 @@ pub fn fate_on_delete(options: i64) -> Fate {
 /// # Errors
 /// [`Outcome::Refused`] where the parameter cannot be read.
 pub(super) fn children(job: &FoundJob) -> Result<Vec<Child>, Outcome> {
-    let Some(text) = job.parameter("Continuations").map(str::trim) else {
+    let Some(text) = job.parameter("Continuations") else {
         return Ok(Vec::new());
     };
-    if text.is_empty() || text == "null" {
-        return Ok(Vec::new());
-    }
     let unreadable = || {
         refused(format!(
             "Its parameter Continuations cannot be read, so the jobs that wait for #{} are not \
@@ -52,23 +50,16 @@ pub(super) fn children(job: &FoundJob) -> Result<Vec<Child>, Outcome> {
             job.id
         ))
     };
-    let Ok(Value::Array(entries)) = serde_json::from_str(text) else {
-        return Err(unreadable());
-    };
-    entries
-        .iter()
-        .map(|entry| {
-            let id = match entry.get("JobId") {
-                Some(Value::String(id)) => id.trim().parse().ok(),
-                Some(Value::Number(id)) => id.as_i64(),
-                _ => None,
-            };
-            Some(Child {
-                id: id?,
-                options: options(entry.get("Options"))?,
-            })
+    continuation::continuations(text)
+        .map(|entries| {
+            entries
+                .iter()
+                .map(|entry| Child {
+                    id: entry.job,
+                    options: entry.options.into(),
+                })
+                .collect()
         })
-        .collect::<Option<Vec<_>>>()
         .ok_or_else(unreadable)
 }
 
@@ -78,20 +69,6 @@ pub(super) fn children(job: &FoundJob) -> Result<Vec<Child>, Outcome> {
 /// As when acting: [`Outcome::Refused`] where the parameter cannot be read.
 pub fn ids(job: &FoundJob) -> Result<Vec<i64>, Outcome> {
     Ok(children(job)?.iter().map(|child| child.id).collect())
-}
-
-fn options(value: Option<&Value>) -> Option<i64> {
-    match value {
-        None | Some(Value::Null) => Some(0),
-        Some(Value::Number(n)) => n.as_i64(),
-        Some(Value::String(text)) => match text.trim() {
-            "OnAnyFinishedState" => Some(0),
-            "OnlyOnSucceededState" => Some(1),
-            "OnlyOnDeletedState" => Some(2),
-            other => other.parse().ok(),
-        },
-        _ => None,
-    }
 }
 
 /// The state that a waiting job is released into.
