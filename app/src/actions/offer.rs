@@ -7,6 +7,7 @@ use super::found::Found;
 use super::words::children;
 use super::{Action, Enqueue, Outcome};
 use crate::model::job::JobRecord;
+use crate::model::reason::retry;
 use crate::model::state::StateName;
 
 /// One action, as a page offers it.
@@ -119,7 +120,8 @@ fn retries_used(found: &Found, record: &JobRecord) -> Option<String> {
         .states
         .iter()
         .rev()
-        .find_map(|row| of(row.reason.as_deref()?))?;
+        .find_map(|row| retry(row.reason.as_deref()))?
+        .1;
     if used < of {
         return None;
     }
@@ -131,16 +133,6 @@ fn retries_used(found: &Found, record: &JobRecord) -> Option<String> {
     Some(format!(
         "{used}: it gets exactly one run, unless the retry count is started again."
     ))
-}
-
-/// The maximum in `Retry attempt 1 of 3: …`.
-fn of(reason: &str) -> Option<u32> {
-    let rest = reason.strip_prefix("Retry attempt ")?;
-    let (_, rest) = rest.split_once(" of ")?;
-    rest.split(|c: char| !c.is_ascii_digit())
-        .next()?
-        .parse()
-        .ok()
 }
 
 #[cfg(test)]

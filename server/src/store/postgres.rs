@@ -1,5 +1,6 @@
 //! The store on `PostgreSQL`, in the layout of `Hangfire.PostgreSql`.
 
+mod act;
 mod audit;
 mod connect;
 mod counts;
@@ -16,6 +17,7 @@ mod source;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use app::actions::found::Limits;
 use app::model::job::{JobRecord, Server};
 use app::model::state::StateRow;
 use app::ports::error::StoreError;
@@ -37,6 +39,7 @@ pub struct PostgresStore {
     /// Whether somebody asked for Redrive's own tables, so that they are made up for where the
     /// database was away at that moment.
     own_tables: Arc<AtomicBool>,
+    limits: Limits,
 }
 
 impl PostgresStore {
@@ -56,6 +59,7 @@ impl PostgresStore {
             session: Session::new(connect::pool(url)?, schema),
             clock,
             own_tables: Arc::default(),
+            limits: Limits::default(),
         })
     }
 
@@ -65,6 +69,17 @@ impl PostgresStore {
 
     fn is_to_have_own_tables(&self) -> bool {
         self.own_tables.load(Ordering::Relaxed)
+    }
+
+    /// The same store where the job servers run with other time limits.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// The time limits of the job servers.
+    pub fn limits(&self) -> Limits {
+        self.limits
     }
 
     /// Connections and catalogue, for the actions.

@@ -173,7 +173,7 @@ async fn state_rows(
     rows.iter().rev().map(state_row).collect()
 }
 
-fn state_row(row: &PgRow) -> Result<StateRow, Error> {
+pub(super) fn state_row(row: &PgRow) -> Result<StateRow, Error> {
     let json: Option<String> = row.try_get("data")?;
     let mut data = StateData::parse_column(json.as_deref());
     let stored_chars: Option<i64> = row.try_get("details_chars")?;
@@ -190,10 +190,10 @@ fn state_row(row: &PgRow) -> Result<StateRow, Error> {
     })
 }
 
-type Parameters = Vec<(String, Option<String>)>;
+pub(super) type Parameters = Vec<(String, Option<String>)>;
 
 /// Parameters by name, the newest of each, and the names that are there more than once.
-async fn parameters(
+pub(super) async fn parameters(
     conn: &mut PgConnection,
     layout: &Layout,
     job: i64,
@@ -226,14 +226,16 @@ async fn queue_rows(
         .fetch_all(conn)
         .await?
         .iter()
-        .map(|row| {
-            Ok(QueueRow {
-                id: row.try_get("id")?,
-                queue: row.try_get("queue")?,
-                fetched_at: row.try_get::<Option<Instant>, _>("fetched_at")?,
-            })
-        })
+        .map(queue_row)
         .collect()
+}
+
+pub(super) fn queue_row(row: &PgRow) -> Result<QueueRow, Error> {
+    Ok(QueueRow {
+        id: row.try_get("id")?,
+        queue: row.try_get("queue")?,
+        fetched_at: row.try_get::<Option<Instant>, _>("fetched_at")?,
+    })
 }
 
 async fn continuations(

@@ -1,0 +1,368 @@
+//! Guarded actions on `PostgreSQL`: one transaction each, under Hangfire's own lock of the job.
+//!
+//! Hangfire's lock is a row, which it commits before it works. Ours is inserted and deleted inside
+//! our one transaction, so that nobody ever sees it: a server that wants the lock meanwhile waits
+//! on the unfinished insert and has it as soon as we commit, and if we die, nothing of it is left.
+//!
+//! The audit row is written in the same transaction. Its id is made before, so that after a
+//! connection that broke in the middle of COMMIT it tells whether the action happened.
+
+mod audit;
+mod find;
+mod lock;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use app::actions::decide::{decide, schema_forbids, wanted};
+use app::actions::found::{Found, Limits};
+use app::actions::plan::Plan;
+use app::actions::{Outcome, Request};
+use app::model::state::{Instant, StateName};
+use app::ports::actions::ActionStore;
+use app::ports::error::StoreError;
+use async_trait::async_trait;
+use sqlx::postgres::{PgConnection, Postgres};
+use sqlx::{Error, Transaction};
+use uuid::Uuid;
+
+use super::layout::Layout;
+use super::migrate::{self, Own};
+use super::session::Session;
+use super::{PostgresStore, errors};
+use crate::clock::SharedClock;
+
+/// A lock that is not free in two seconds is somebody's; a transaction whose client has gone
+/// without a word must not hold Hangfire up.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
+    SET LOCAL lock_timeout = 2000; SET LOCAL statement_timeout = 10000; \
+    SET LOCAL idle_in_transaction_session_timeout = 5000";
+
+#[async_trait]
+impl ActionStore for PostgresStore {
+    async fn act(&self, audit: Uuid, request: &Request) -> Outcome {
+        let action = Action {
+            session: self.session().clone(),
+            clock: self.clock().clone(),
+            limits: self.limits(),
+            audit,
+            request: request.clone(),
+        };
+        match tokio::spawn(action.run()).await {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                tracing::error!(%audit, %error, "an action broke off");
+                Outcome::Unknown {
+                    why: format!(
+                        "The action broke off. Look whether the audit holds {audit}: it does if \
+                         and only if the action happened."
+                    ),
+                }
+            }
+        }
+    }
+}
+
+/// One action, with all that it needs to come to its end alone.
+struct Action {
+    session: Session,
+    clock: SharedClock,
+    limits: Limits,
+    audit: Uuid,
+    request: Request,
+}
+
+/// Why a transaction is not committed.
+enum Halt {
+    /// It was decided so.
+    Outcome(Outcome),
+    /// The database's.
+    Driver(Error),
+}
+
+impl From<Outcome> for Halt {
+    fn from(outcome: Outcome) -> Self {
+        Self::Outcome(outcome)
+    }
+}
+
+impl From<Error> for Halt {
+    fn from(error: Error) -> Self {
+        Self::Driver(error)
+    }
+}
+
+/// What an audit row says beside the request.
+struct Entry {
+    /// The job's state as it was found.
+    before: Option<(StateName, i64)>,
+    /// The same afterwards.
+    after: Option<(StateName, i64)>,
+    /// What became of it.
+    outcome: Outcome,
+}
+
+impl Action {
+    async fn run(self) -> Outcome {
+        let layout = match self.session.layout().await {
+            Ok(layout) => layout,
+            Err(error) => return self.record(None, not_begun(&error)).await,
+        };
+        let mut before = None;
+        let mut transaction = match self.session.pool().begin_with(BEGIN).await {
+            Ok(transaction) => transaction,
+            Err(error) => return self.record(None, halted(&error)).await,
+        };
+        let done = match self.inside(&mut transaction, &layout, &mut before).await {
+            Ok(done) => done,
+            Err(halt) => {
+                // A connection that cannot roll back is closed, which does the same.
+                drop(transaction.rollback().await);
+                let outcome = match halt {
+                    Halt::Outcome(outcome) => outcome,
+                    Halt::Driver(error) => self.broken(&error).await,
+                };
+                return self.record(before, outcome).await;
+            }
+        };
+        self.commit(transaction, before, done).await
+    }
+
+    /// Everything up to COMMIT.
+    async fn inside(
+        &self,
+        conn: &mut PgConnection,
+        layout: &Layout,
+        before: &mut Option<(StateName, i64)>,
+    ) -> Result<Outcome, Halt> {
+        own_tables(conn).await?;
+        let source = audit::source(conn, layout.schema(), self.clock.new_id()).await?;
+        if let Some(why) = schema_forbids(find::version(conn, layout).await?) {
+            return Err(Outcome::Refused { why }.into());
+        }
+        let id = self.request.seen.job;
+        let mut locks = lock::Locks::default();
+        let mut notes = Vec::new();
+        notes.extend(locks.take(conn, layout, id).await?);
+        let Some(job) = find::job(conn, layout, id).await? else {
+            return Err(Outcome::Gone.into());
+        };
+        *before = job.state.clone().zip(job.state_id);
+        let mut found = Found {
+            seen_since: find::since(conn, layout, id, self.request.seen.state_id).await?,
+            now: find::now(conn).await?,
+            limits: self.limits,
+            job,
+            relatives: std::collections::BTreeMap::new(),
+            servers: find::servers(conn, layout).await?,
+        };
+        self.relatives(conn, layout, &mut locks, &mut notes, &mut found)
+            .await?;
+        let plan = decide(&self.request, &found)?;
+        let state_id = write::all(conn, layout, &plan).await?;
+        let outcome = done(plan, state_id, notes);
+        let entry = Entry {
+            before: before.clone(),
+            after: after(&outcome),
+            outcome,
+        };
+        audit::insert(conn, source, self.audit, &self.request, &entry).await?;
+        locks.release(conn, layout).await?;
+        Ok(entry.outcome)
+    }
+
+    /// Locks and reads the jobs that the decision needs beside this one.
+    async fn relatives(
+        &self,
+        conn: &mut PgConnection,
+        layout: &Layout,
+        locks: &mut lock::Locks,
+        notes: &mut Vec<String>,
+        found: &mut Found,
+    ) -> Result<(), Halt> {
+        // Of a job that has moved on nothing is done, so nothing else need be locked.
+        let seen = &self.request.seen;
+        if found.job.state.as_ref() != Some(&seen.state)
+            || found.job.state_id != Some(seen.state_id)
+        {
+            return Ok(());
+        }
+        loop {
+            let ids = wanted(&self.request.action, found)?;
+            if ids.is_empty() {
+                return Ok(());
+            }
+            for id in ids {
+                notes.extend(locks.take(conn, layout, id).await?);
+                let relative = find::job(conn, layout, id).await?;
+                found.relatives.insert(id, relative);
+            }
+        }
+    }
+
+    async fn commit(
+        &self,
+        transaction: Transaction<'static, Postgres>,
+        before: Option<(StateName, i64)>,
+        done: Outcome,
+    ) -> Outcome {
+        let Err(error) = transaction.commit().await else {
+            return done;
+        };
+        if matches!(error, Error::Database(_)) {
+            return self.record(before, halted(&error)).await;
+        }
+        tracing::warn!(audit = %self.audit, %error, "the connection was lost during COMMIT");
+        let lost = Outcome::Busy {
+            since: None,
+            why: "The connection to the database was lost before the change was committed. \
+                  Nothing was changed; try again."
+                .to_owned(),
+        };
+        let entry = Entry {
+            before,
+            after: None,
+            outcome: lost,
+        };
+        match audit::settle(
+            &self.session,
+            &self.clock,
+            self.audit,
+            &self.request,
+            &entry,
+        )
+        .await
+        {
+            Some(audit::Settled::Happened) => done,
+            Some(audit::Settled::DidNot) => entry.outcome,
+            None => Outcome::Unknown {
+                why: format!(
+                    "The connection to the database was lost during COMMIT, and the audit cannot \
+                     be read. Look there for {}: it says whether the action happened. Do not act \
+                     again before.",
+                    self.audit
+                ),
+            },
+        }
+    }
+
+    /// The outcome of a statement that failed; looks at the tables anew where they have changed.
+    async fn broken(&self, error: &Error) -> Outcome {
+        if !errors::is_changed_layout(error) {
+            return halted(error);
+        }
+        tracing::warn!(audit = %self.audit, %error, "the tables are not as expected");
+        if let Err(error) = self.session.look_again().await {
+            return not_begun(&error);
+        }
+        Outcome::Refused {
+            why: format!("Nothing was changed: {}.", errors::map(error)),
+        }
+    }
+
+    /// Writes down an outcome other than done. It stands whether or not that succeeds.
+    async fn record(&self, before: Option<(StateName, i64)>, outcome: Outcome) -> Outcome {
+        let entry = Entry {
+            before,
+            after: None,
+            outcome,
+        };
+        let written = audit::write_down(
+            &self.session,
+            &self.clock,
+            self.audit,
+            &self.request,
+            &entry,
+        )
+        .await;
+        if let Err(error) = written {
+            tracing::warn!(
+                audit = %self.audit,
+                job = self.request.seen.job,
+                outcome = entry.outcome.slug(),
+                error = %errors::map(&error),
+                "an action without effect could not be written to the audit"
+            );
+        }
+        entry.outcome
+    }
+}
+
+/// Without its audit row no action is done.
+async fn own_tables(conn: &mut PgConnection) -> Result<(), Halt> {
+    let why = match migrate::own(conn).await? {
+        Own::Current => return Ok(()),
+        Own::Behind(_) => {
+            "Redrive's own tables are missing or old, so the action could not be written to the \
+             audit: `redrive migrate` makes them."
+        }
+        Own::Newer(_) => {
+            "Redrive's own tables were made by a newer Redrive, so this one does not write to them."
+        }
+    };
+    Err(Outcome::Refused {
+        why: why.to_owned(),
+    }
+    .into())
+}
+
+fn done(plan: Plan, state_id: i64, mut more: Vec<String>) -> Outcome {
+    let mut notes = plan.notes;
+    notes.append(&mut more);
+    Outcome::Done {
+        state: plan.state,
+        state_id,
+        notes,
+    }
+}
+
+fn after(outcome: &Outcome) -> Option<(StateName, i64)> {
+    match outcome {
+        Outcome::Done {
+            state, state_id, ..
+        } => Some((state.clone(), *state_id)),
+        _ => None,
+    }
+}
+
+/// What it means that the tables could not even be looked at.
+fn not_begun(error: &StoreError) -> Outcome {
+    match error {
+        StoreError::Unreadable(why) | StoreError::Forbidden(why) => {
+            Outcome::Refused { why: why.clone() }
+        }
+        other => Outcome::Busy {
+            since: None,
+            why: format!("Nothing was changed: {other}. Try again."),
+        },
+    }
+}
+
+/// What an error of the database before COMMIT means. Nothing was changed.
+fn halted(error: &Error) -> Outcome {
+    if errors::is_busy(error) {
+        return Outcome::Busy {
+            since: None,
+            why: "Somebody else is changing the job, and did not finish within two seconds. \
+                  Nothing was changed; try again."
+                .to_owned(),
+        };
+    }
+    if let Error::Database(database) = error
+        && matches!(database.code().as_deref(), Some("42501" | "25006"))
+    {
+        return Outcome::Refused {
+            why: format!(
+                "The database does not let this role write: {}.",
+                database.message()
+            ),
+        };
+    }
+    not_begun(&errors::map(error))
+}
+
+/// An instant that no row bears is taken for the beginning of time.
+fn at(instant: Option<Instant>) -> Instant {
+    instant.unwrap_or(Instant::UNIX_EPOCH)
+}

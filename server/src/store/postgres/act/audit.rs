@@ -1,0 +1,187 @@
+//! Audit rows: written with the action, or afterwards where nothing was done.
+
+use std::time::Duration;
+
+use app::actions::Request;
+use sqlx::Error;
+use sqlx::postgres::{PgArguments, PgConnection, Postgres};
+use sqlx::query::Query;
+use uuid::Uuid;
+
+use super::Entry;
+use crate::clock::SharedClock;
+use crate::store::postgres::session::Session;
+
+const SOURCE: &str = "SELECT id FROM redrive.source WHERE hangfire_schema = $1";
+
+const REGISTER: &str = "
+INSERT INTO redrive.source (id, hangfire_schema) VALUES ($1, $2)
+ON CONFLICT (hangfire_schema) DO NOTHING";
+
+const INSERT: &str = "
+INSERT INTO redrive.audit (id, source, at, actor, authenticated, action, job, seen_state,
+  seen_state_id, before_state, before_state_id, after_state, after_state_id, reason, outcome, note)
+VALUES ($1, $2, clock_timestamp(), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+ON CONFLICT (id) DO NOTHING";
+
+/// After a lost connection the audit is asked for this long: longer than the lost transaction can
+/// idle on a server that has not noticed.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The pause between two tries.
+const PAUSE: Duration = Duration::from_millis(300);
+
+/// The id under which this Hangfire schema is known, registered first where it is not yet.
+///
+/// # Errors
+/// The database's.
+pub(super) async fn source(
+    conn: &mut PgConnection,
+    schema: &str,
+    new_id: Uuid,
+) -> Result<Uuid, Error> {
+    let known: Option<Uuid> = sqlx::query_scalar(SOURCE)
+        .bind(schema)
+        .persistent(false)
+        .fetch_optional(&mut *conn)
+        .await?;
+    if let Some(id) = known {
+        return Ok(id);
+    }
+    sqlx::query(REGISTER)
+        .bind(new_id)
+        .bind(schema)
+        .persistent(false)
+        .execute(&mut *conn)
+        .await?;
+    sqlx::query_scalar(SOURCE)
+        .bind(schema)
+        .persistent(false)
+        .fetch_one(conn)
+        .await
+}
+
+/// Writes the row of an action inside its transaction.
+///
+/// # Errors
+/// The database's; [`Error::RowNotFound`] where a row of that id is there already: the action has
+/// been done.
+pub(super) async fn insert(
+    conn: &mut PgConnection,
+    source: Uuid,
+    id: Uuid,
+    request: &Request,
+    entry: &Entry,
+) -> Result<(), Error> {
+    let written = row(source, id, request, entry).execute(conn).await?;
+    if written.rows_affected() == 1 {
+        Ok(())
+    } else {
+        Err(Error::RowNotFound)
+    }
+}
+
+/// Writes the row of an action that did nothing, in a transaction of its own; whether there was
+/// none of that id yet.
+///
+/// # Errors
+/// The database's.
+pub(super) async fn write_down(
+    session: &Session,
+    clock: &SharedClock,
+    id: Uuid,
+    request: &Request,
+    entry: &Entry,
+) -> Result<bool, Error> {
+    let mut transaction = session.pool().begin_with(super::BEGIN).await?;
+    let source = source(&mut transaction, session.schema(), clock.new_id()).await?;
+    let written = row(source, id, request, entry)
+        .execute(&mut *transaction)
+        .await?;
+    transaction.commit().await?;
+    Ok(written.rows_affected() == 1)
+}
+
+/// What the audit says of an action whose COMMIT was not answered.
+pub(super) enum Settled {
+    /// Its row is there: it happened.
+    Happened,
+    /// Its row was not there, and now the one that says so is: it did not happen, and never will.
+    DidNot,
+}
+
+/// Asks the audit whether an action happened, over new connections and a bounded time. `None` where
+/// it cannot be had.
+///
+/// Reading alone would not do: the COMMIT may still be on its way. Writing the row of the same id
+/// waits for the lost transaction to end, whichever way; and once ours is there, it cannot commit.
+pub(super) async fn settle(
+    session: &Session,
+    clock: &SharedClock,
+    id: Uuid,
+    request: &Request,
+    entry: &Entry,
+) -> Option<Settled> {
+    let asked = async {
+        loop {
+            match write_down(session, clock, id, request, entry).await {
+                Ok(true) => return Some(Settled::DidNot),
+                Ok(false) => return happened(session, id).await,
+                Err(error) => {
+                    tracing::warn!(audit = %id, %error, "the audit could not be asked yet");
+                }
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, asked).await.ok().flatten()
+}
+
+/// What the row that is there says: it may be our own of an earlier try, whose answer was lost.
+async fn happened(session: &Session, id: Uuid) -> Option<Settled> {
+    let outcome: Result<String, Error> =
+        sqlx::query_scalar("SELECT outcome FROM redrive.audit WHERE id = $1")
+            .bind(id)
+            .persistent(false)
+            .fetch_one(session.pool())
+            .await;
+    match outcome {
+        Ok(outcome) if outcome == "done" => Some(Settled::Happened),
+        Ok(_) => Some(Settled::DidNot),
+        Err(_) => None,
+    }
+}
+
+fn row(
+    source: Uuid,
+    id: Uuid,
+    request: &Request,
+    entry: &Entry,
+) -> Query<'static, Postgres, PgArguments> {
+    let state = |state: &Option<(app::model::state::StateName, i64)>| {
+        state.as_ref().map(|(name, _)| name.as_str().to_owned())
+    };
+    let state_id =
+        |state: &Option<(app::model::state::StateName, i64)>| state.as_ref().map(|(_, id)| *id);
+    sqlx::query(INSERT)
+        .bind(id)
+        .bind(source)
+        .bind(storable(&request.actor.name))
+        .bind(request.actor.authenticated)
+        .bind(request.action.slug())
+        .bind(request.seen.job)
+        .bind(storable(request.seen.state.as_str()))
+        .bind(request.seen.state_id)
+        .bind(state(&entry.before))
+        .bind(state_id(&entry.before))
+        .bind(state(&entry.after))
+        .bind(state_id(&entry.after))
+        .bind(request.reason.as_deref().map(storable))
+        .bind(entry.outcome.slug())
+        .bind(storable(&entry.outcome.sentence()))
+        .persistent(false)
+}
+
+/// `PostgreSQL` stores no NUL characters.
+fn storable(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}

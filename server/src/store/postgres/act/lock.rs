@@ -1,0 +1,96 @@
+//! Hangfire's lock of a job: a row of its table `lock`.
+
+use app::actions::decide::{STALE_LOCK_MS, held, stale_lock_note};
+use app::model::state::Instant;
+use sqlx::Row as _;
+use sqlx::postgres::PgConnection;
+
+use super::{Halt, Layout};
+
+/// What crashed holders leave behind is cleared after as long as Hangfire itself waits.
+const CLEAR: &str = "
+DELETE FROM {s}.lock l
+WHERE l.resource = $1 AND l.acquired < clock_timestamp() - $2 * interval '1 millisecond'
+RETURNING {utc l.acquired} AS acquired";
+
+/// With an `updatecount` of 0 a server in Hangfire's legacy mode would take the row over.
+const TAKE: &str = "
+INSERT INTO {s}.lock (resource, updatecount, acquired) VALUES ($1, 1, clock_timestamp())
+ON CONFLICT DO NOTHING";
+
+const HOLDER: &str = "
+SELECT {utc l.acquired} AS acquired, clock_timestamp() AS now FROM {s}.lock l
+WHERE l.resource = $1";
+
+const RELEASE: &str = "DELETE FROM {s}.lock WHERE resource = ANY($1)";
+
+/// The locks that a transaction holds.
+#[derive(Default)]
+pub(super) struct Locks {
+    resources: Vec<String>,
+}
+
+impl Locks {
+    /// Takes the lock of a job; a note where a stale one had to be cleared for it.
+    ///
+    /// # Errors
+    /// [`app::actions::Outcome::Busy`] where somebody holds it.
+    pub(super) async fn take(
+        &mut self,
+        conn: &mut PgConnection,
+        layout: &Layout,
+        job: i64,
+    ) -> Result<Option<String>, Halt> {
+        let resource = format!("{}:job:{job}:state-lock", layout.schema());
+        let stale = sqlx::query(layout.sql(CLEAR))
+            .bind(&resource)
+            .bind(STALE_LOCK_MS)
+            .persistent(false)
+            .fetch_optional(&mut *conn)
+            .await?;
+        let note = match stale {
+            Some(row) => {
+                let since: Option<Instant> = row.try_get("acquired")?;
+                Some(stale_lock_note(job, super::at(since)))
+            }
+            None => None,
+        };
+        let taken = sqlx::query(layout.sql(TAKE))
+            .bind(&resource)
+            .persistent(false)
+            .execute(&mut *conn)
+            .await?;
+        if taken.rows_affected() == 1 {
+            self.resources.push(resource);
+            return Ok(note);
+        }
+        let holder = sqlx::query(layout.sql(HOLDER))
+            .bind(&resource)
+            .persistent(false)
+            .fetch_optional(&mut *conn)
+            .await?;
+        let (since, now) = match holder {
+            Some(row) => (row.try_get("acquired")?, row.try_get("now")?),
+            // Given back between the two statements.
+            None => (None, super::find::now(conn).await?),
+        };
+        Err(held(job, since, now).into())
+    }
+
+    /// Gives every lock back.
+    ///
+    /// # Errors
+    /// The database's.
+    pub(super) async fn release(
+        self,
+        conn: &mut PgConnection,
+        layout: &Layout,
+    ) -> Result<(), sqlx::Error> {
+        sqlx::query(layout.sql(RELEASE))
+            .bind(self.resources)
+            .persistent(false)
+            .execute(conn)
+            .await?;
+        Ok(())
+    }
+}
