@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::icon::icon;
 use super::number::bytes;
 use super::pips::{pips, tries};
 use super::state;
@@ -54,7 +55,7 @@ pub fn job_table(rows: &[JobRow], links: &SourceLinks, options: &TableOptions) -
                     <th role="columnheader" scope="col" class="j-a">"Attempt"</th>
                     <th role="columnheader" scope="col" class="j-e">{detail}</th>
                     <th role="columnheader" scope="col" class="j-q">"Queue"</th>
-                    <th role="columnheader" scope="col" class="j-i" aria-sort="descending">"Id"</th>
+                    <th role="columnheader" scope="col" class="j-i" aria-sort="descending"><span class="sort">"Id" {icon("i-down")}</span></th>
                     <th role="columnheader" scope="col" class="j-t num">{when}</th>
                 </tr>
             </thead>

@@ -39,6 +39,9 @@ pub fn tries(row: &JobRow) -> Tries {
         Some(ListState::Retrying | ListState::Enqueued | ListState::Scheduled)
     );
     let fits = row.retry.filter(|&(number, _)| {
+        if row.attempts >= JobRow::ATTEMPTS_CAP {
+            return false;
+        }
         row.attempts == number.saturating_add(1) || (waiting && row.attempts == number)
     });
     let words = match (state, row.retry, row.attempts) {

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use leptos::prelude::*;
 
 /// The text with every invisible character replaced by a mark, for attributes and titles, where
-/// no elements can stand: `‹U+202E›`, `␛`. Tabs and line ends stay.
+/// no elements can stand: `‹U+202E›`, `‹ESC›`. Tabs and line ends stay.
 pub fn shown(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
@@ -81,13 +81,17 @@ pub fn short_type(name: &str) -> &str {
     }
 }
 
+/// The name of a hidden character: `ESC`, `U+202E`.
 fn name(c: char) -> String {
-    match c {
-        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c))
-            .unwrap_or(c)
-            .to_string(),
-        '\x7f' => "\u{2421}".to_owned(),
-        c => format!("U+{:04X}", u32::from(c)),
+    const CONTROLS: [&str; 32] = [
+        "NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "HT", "LF", "VT", "FF", "CR",
+        "SO", "SI", "DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB",
+        "ESC", "FS", "GS", "RS", "US",
+    ];
+    match (CONTROLS.get(c as usize), c) {
+        (Some(known), _) => (*known).to_owned(),
+        (None, '\x7f') => "DEL".to_owned(),
+        _ => format!("U+{:04X}", u32::from(c)),
     }
 }
 
@@ -119,10 +123,7 @@ mod tests {
 
     #[test]
     fn controls_are_shown() {
-        assert_eq!(
-            shown("a\0b\x1b[31mc\x7f"),
-            "a‹\u{2400}›b‹\u{241b}›[31mc‹\u{2421}›"
-        );
+        assert_eq!(shown("a\0b\x1b[31mc\x7f"), "a‹NUL›b‹ESC›[31mc‹DEL›");
         assert_eq!(shown("a\u{85}b"), "a‹U+0085›b");
     }
 

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::messages::in_place;
 use crate::components::message::{Tone, message};
 use crate::components::pager::{Pager, pager};
-use crate::components::shell::flash::{outcome_words, verb};
+use crate::components::shell::flash::{imperative, outcome_words, verb};
 use crate::components::shell::{SourceChip, page_context};
 use crate::components::text::{stored, visible};
 use crate::components::time;
@@ -125,7 +125,7 @@ fn line(row: &AuditRow, links: &SourceLinks) -> AnyView {
     let what = if row.outcome == "done" {
         verb(&row.action).to_owned()
     } else {
-        row.action.clone()
+        imperative(&row.action).to_owned()
     };
     let note =
         (!row.note.is_empty()).then(|| view! { <span class="two">{visible(&row.note)}</span> });
@@ -138,7 +138,7 @@ fn line(row: &AuditRow, links: &SourceLinks) -> AnyView {
             </th>
             <td role="cell">{change}</td>
             <td role="cell" class="a-o"><b class=class>{words}</b> {note}</td>
-            <td role="cell" class="a-r" data-l="Reason">{row.reason.as_deref().map(visible)}</td>
+            <td role="cell" class="a-r" data-l=row.reason.as_ref().map(|_| "Reason")>{row.reason.as_deref().map(visible)}</td>
         </tr>
     }
     .into_any()

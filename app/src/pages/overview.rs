@@ -201,10 +201,11 @@ fn server_needs(servers: &[Server], page: &OverviewPage, links: &SourceLinks) ->
     }
     let quiet = servers.iter().filter(|s| pulse(s) == Pulse::Quiet).count();
     if quiet > 0 {
+        let are = if quiet == 1 { "is" } else { "are" };
         needs.push(Need {
             urgent: false,
             symbol: "i-servers",
-            headline: format!("{} quiet", count(len(quiet), "server")),
+            headline: format!("{} {are} quiet", count(len(quiet), "server")),
             evidence: "No heartbeat for more than a minute.".to_owned(),
             offer: "See servers",
             href: links.servers(),

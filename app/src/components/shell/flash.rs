@@ -31,19 +31,34 @@ pub fn verb(action: &str) -> &str {
     }
 }
 
+/// An action's slug as a verb for people: `Requeue`.
+pub fn imperative(action: &str) -> &str {
+    match action {
+        "requeue" => "Requeue",
+        "enqueue-now" => "Enqueue now",
+        "delete" => "Delete",
+        "undo-delete" => "Undo the delete",
+        other => other,
+    }
+}
+
 /// An outcome's word for people, with the class of its colour and its symbol.
 pub fn outcome_words(outcome: &str) -> (&'static str, &'static str, &'static str) {
     match outcome {
-        "done" => ("done", "flash done", "i-check"),
-        "moved" => ("Not done, the job has changed", "flash warn", "i-warn"),
-        "gone" => ("Not done, the job no longer exists", "flash warn", "i-warn"),
-        "busy" => (
-            "Not done, the job is held at this moment: try again",
-            "flash warn",
+        "done" => ("done", "flash f-done", "i-check"),
+        "moved" => ("Not done, the job has changed", "flash f-warn", "i-warn"),
+        "gone" => (
+            "Not done, the job no longer exists",
+            "flash f-warn",
             "i-warn",
         ),
-        "refused" => ("Refused", "flash bad", "i-x"),
-        _ => ("Unknown whether it happened", "flash bad", "i-failures"),
+        "busy" => (
+            "Not done, the job is held at this moment: try again",
+            "flash f-warn",
+            "i-warn",
+        ),
+        "refused" => ("Refused", "flash f-bad", "i-x"),
+        _ => ("Unknown whether it happened", "flash f-bad", "i-failures"),
     }
 }
 
@@ -52,7 +67,7 @@ pub(super) fn bar(chrome: &Chrome, flash: &Flash) -> AnyView {
         Flash::Known(row) => known(chrome, row),
         Flash::Several(rows) => several(chrome, rows),
         Flash::Missing(id) => view! {
-            <div class="flash warn" role="status">
+            <div class="flash f-warn" role="status">
                 {icon("i-info")}
                 <p>
                     "The audit has no action " <code>{id.to_string()}</code>
@@ -67,9 +82,9 @@ pub(super) fn bar(chrome: &Chrome, flash: &Flash) -> AnyView {
 fn several(chrome: &Chrome, rows: &[AuditRow]) -> AnyView {
     let done = rows.iter().filter(|row| row.outcome == "done").count();
     let (class, symbol) = if done == rows.len() {
-        ("flash done", "i-check")
+        ("flash f-done", "i-check")
     } else {
-        ("flash warn", "i-warn")
+        ("flash f-warn", "i-warn")
     };
     let items: Vec<_> = rows
         .iter()
@@ -124,7 +139,7 @@ fn known(chrome: &Chrome, row: &AuditRow) -> AnyView {
             });
         view! { <b>{verb(&row.action).to_owned()} " " {job} {from_to}</b> }.into_any()
     } else {
-        view! { <b>{words} ": " {row.action.clone()} " of " {job}</b> }.into_any()
+        view! { <b>{imperative(&row.action).to_owned()} " " {job} ": " {words}</b> }.into_any()
     };
     let note = (!row.note.is_empty()).then(|| view! { " " {stored(&row.note)} });
     view! {

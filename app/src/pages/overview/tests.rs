@@ -61,7 +61,7 @@ fn what_needs_somebody_is_listed() {
         texts(&html, ".attn-h"),
         [
             "1 server is gone",
-            "1 server quiet",
+            "1 server is quiet",
             "1 job rests in Failed"
         ]
     );
