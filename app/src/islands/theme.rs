@@ -39,15 +39,12 @@ mod browser {
     fn apply(root: &Element, theme: Option<&str>) {
         let storage = leptos::prelude::window().local_storage().ok().flatten();
         // Where storage is forbidden the choice lasts until the next page.
-        let _ = match theme {
-            Some(theme) => {
-                let _ = storage.map(|storage| storage.set_item(KEY, theme));
-                root.set_attribute("data-theme", theme)
-            }
-            None => {
-                let _ = storage.map(|storage| storage.remove_item(KEY));
-                root.remove_attribute("data-theme")
-            }
-        };
+        if let Some(theme) = theme {
+            let _ = storage.map(|storage| storage.set_item(KEY, theme));
+            let _ = root.set_attribute("data-theme", theme);
+        } else {
+            let _ = storage.map(|storage| storage.remove_item(KEY));
+            let _ = root.remove_attribute("data-theme");
+        }
     }
 }

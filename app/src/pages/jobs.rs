@@ -190,16 +190,16 @@ fn body(page: &JobsPage, links: &SourceLinks) -> AnyView {
         return nothing(page, links);
     }
     let at = |cursor: Cursor| links.jobs(&page.filter, Some(&cursor), page.limit);
-    let first = list.rows.first().map(|row| row.id);
-    let last = list.rows.last().map(|row| row.id);
+    let top = list.rows.first().map(|row| row.id);
+    let bottom = list.rows.last().map(|row| row.id);
     let pages = Pager {
         newest: page
             .cursor
             .map(|_| links.jobs(&page.filter, None, page.limit)),
-        newer: first
+        newer: top
             .filter(|_| list.has_newer)
             .map(|id| at(Cursor::Before(id))),
-        older: last
+        older: bottom
             .filter(|_| list.has_older)
             .map(|id| at(Cursor::After(id))),
     };

@@ -61,14 +61,14 @@ fn chips(filter: &JobFilter) -> Vec<Chip> {
         }
     };
     chip("state", filter.state.map(|s| s.label().to_owned()), |f| {
-        f.state = None
+        f.state = None;
     });
     chip("queue", filter.queue.clone(), |f| f.queue = None);
     chip("type", filter.job_type.clone(), |f| f.job_type = None);
     chip("method", filter.method.clone(), |f| f.method = None);
     chip("server", filter.server.clone(), |f| f.server = None);
     chip("exception", filter.exception.clone(), |f| {
-        f.exception = None
+        f.exception = None;
     });
     chip("from", filter.from.map(time::machine), |f| f.from = None);
     chip("before", filter.to.map(time::machine), |f| f.to = None);
