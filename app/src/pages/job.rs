@@ -19,8 +19,9 @@ use crate::actions::found::Limits;
 use crate::links::{Links, SourceLinks};
 use crate::model::attempt::PlannedRetry;
 use crate::model::job::{JobRecord, Server};
+use crate::model::policy::{Plan, Policy};
 use crate::model::state::{Instant, ListState, StateName, StateRow};
-use crate::model::timeline::{Context, History, RetryBudget, Timeline};
+use crate::model::timeline::{Context, History, ObservedDelay, RetryBudget, Timeline};
 use crate::ports::audit::AuditRow;
 
 /// What a handler gathers for the page of one job.
@@ -32,6 +33,9 @@ pub struct Given {
     pub source: String,
     /// The job, with its newest state rows.
     pub record: JobRecord,
+    /// Delays that earlier jobs of the same type were given, the newest last; may be empty. They
+    /// help to tell which policy the job has.
+    pub earlier_delays: Vec<ObservedDelay>,
     /// Every server of the source.
     pub servers: Vec<Server>,
     /// Queues that are known, for the choice before a run.
@@ -61,6 +65,8 @@ pub struct JobPage {
     urls: SourceLinks,
     timeline: Timeline,
     budget: Option<RetryBudget>,
+    policy: Option<Policy>,
+    plan: Option<Plan>,
     next: next::Next,
 }
 
@@ -82,11 +88,18 @@ impl JobPage {
         );
         timeline.mark_orphaned(|server| gone(&given, server));
         let budget = timeline.retry_budget(retry_count(record));
+        let policy = Policy::infer(&timeline.observed_delays(), &given.earlier_delays);
+        let plan = timeline
+            .pending_retry()
+            .zip(policy.as_ref())
+            .and_then(|(retry, policy)| policy.plan(retry, given.now));
         let next = next::Next::of(&given, &timeline);
         Self {
             urls: given.links.source(&given.source),
             timeline,
             budget,
+            policy,
+            plan,
             next,
             given,
         }
@@ -205,7 +218,7 @@ pub fn job_page(page: JobPage) -> AnyView {
             <div class="c4">{actions}</div>
         </div>
         {happened::section(&page)}
-        <div class="cols">
+        <div class="cols job-more">
             <div class="c7">{why} {arguments} {parameters::section(&page)}</div>
             <div class="c5">{history::section(&page)}</div>
         </div>

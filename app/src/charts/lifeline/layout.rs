@@ -21,9 +21,9 @@ pub const AXIS_Y: f64 = 128.0;
 /// Room left free at both ends.
 const MARGIN: f64 = 10.0;
 /// Room for the mark at the end of a run.
-const MARK: f64 = 10.0;
+pub const MARK: f64 = 18.0;
 /// A second is drawn no wider than this, lest a short history look long.
-const WIDEST_UNIT: f64 = 42.0;
+const WIDEST_UNIT: f64 = 90.0;
 /// A stretch longer than this gets the break mark.
 const BREAK_MS: i64 = 60_000;
 
@@ -169,7 +169,7 @@ fn stretches(pieces: &[Piece]) -> impl Iterator<Item = &Stretch> {
 /// The narrowest a stretch is drawn, and how narrow it should be where there is room for labels.
 fn narrowest(stretch: &Stretch) -> (f64, f64) {
     match (&stretch.kind, stretch.ms) {
-        (Kind::Run(_), None) => (22.0, 40.0),
+        (Kind::Run(_), None) => (14.0 + MARK, 62.0 + MARK),
         (Kind::Run(_), Some(_)) => (9.0 + MARK, 12.0 + MARK),
         (Kind::Waited, _) => (10.0, 58.0),
         (Kind::Backoff, _) => (20.0, 74.0),
@@ -295,7 +295,10 @@ fn label(x: f64, y: f64, class: &'static str, text: String) -> Label {
     Label { x, y, class, text }
 }
 
-/// Names each run above its end, as far as its neighbours leave room.
+/// A label may stand this far right of the run that it names.
+const SHIFT: f64 = 40.0;
+
+/// Names each run above it, as far as its neighbours leave room.
 fn label_runs(drawing: &mut Drawing) {
     let runs: Vec<(f64, &Stretch, &super::pieces::Run)> = drawing
         .stretches
@@ -305,23 +308,37 @@ fn label_runs(drawing: &mut Drawing) {
             _ => None,
         })
         .collect();
-    let right_end = drawing.now_x.map_or(drawing.width, |x| x + 40.0);
+    let end = drawing.now_x.map_or(drawing.width, |x| x - 2.0);
     let mut labels = Vec::new();
+    let (mut name_edge, mut caption_edge) = (0.0, 0.0);
     for (index, (x, stretch, run)) in runs.iter().enumerate() {
-        let left = if index == 0 { -*x } else { runs[index - 1].0 };
-        let right = runs
-            .get(index + 1)
-            .map_or(2.0 * right_end - x, |next| next.0);
-        let room = (x - left).min(right - x) - 6.0;
+        // The next one's name stands half left of its run.
+        let right = runs.get(index + 1).map_or(end, |(next, ..)| {
+            (next - 34.0).max(f64::midpoint(*x, *next))
+        });
         let names = [format!("Attempt {}", run.number), run.number.clone()];
-        if let Some(text) = fitting(&names, room, 7.0) {
-            labels.push(label(*x, 45.0, "lb-b mid", text));
+        if let Some((at, text)) = beside(&names, 7.0, *x, name_edge, right) {
+            name_edge = at + text_width(&text, 7.0) / 2.0 + 6.0;
+            labels.push(label(at, 45.0, "lb-b mid", text));
         }
-        if let Some(text) = fitting(&captions(stretch, run), room, 5.8) {
-            labels.push(label(*x, 60.0, caption_class(run), text));
+        if let Some((at, text)) = beside(&captions(stretch, run), 5.8, *x, caption_edge, right) {
+            caption_edge = at + text_width(&text, 5.8) / 2.0 + 6.0;
+            labels.push(label(at, 60.0, caption_class(run), text));
         }
     }
     drawing.labels.append(&mut labels);
+}
+
+/// The first text that fits between two edges, centred at `x` or a little right of it.
+fn beside(texts: &[String], per_char: f64, x: f64, left: f64, right: f64) -> Option<(f64, String)> {
+    texts
+        .iter()
+        .filter(|text| !text.is_empty())
+        .find_map(|text| {
+            let half = text_width(text, per_char) / 2.0;
+            let at = x.max(left + half);
+            (at - x <= SHIFT && at + half <= right).then(|| (at, text.clone()))
+        })
 }
 
 /// Where the label of a run is centred: on the run without its mark.

@@ -81,8 +81,8 @@ pub enum MomentKind {
 pub struct Around {
     /// When the job was created; `None` where its history does not reach back that far.
     pub created_at: Option<Instant>,
-    /// Whether it rests in Failed.
-    pub failed: bool,
+    /// Whether nothing is to come.
+    pub finished: bool,
     /// Now.
     pub now: Instant,
     /// Appended to numbers of attempts: `+` where earlier ones may be missing.
@@ -123,7 +123,7 @@ pub fn pieces(
             Event::Waiting(waiting) => line.waiting(waiting, around.now),
         }
     }
-    if around.failed {
+    if !around.finished {
         line.go_on(around.now);
     }
     line.pieces
@@ -234,9 +234,6 @@ impl Line {
             self.close(waiting.at);
             let ms = between(waiting.at, now);
             self.push(Kind::Waited, waiting.at, Some(ms), true);
-            self.open = None;
-        } else {
-            self.go_on(now);
         }
     }
 

@@ -7,7 +7,7 @@ use crate::model::timeline::{Context, Timeline};
 fn around(created_at: Option<Instant>, now: &str) -> Around {
     Around {
         created_at,
-        failed: false,
+        finished: true,
         now: at(now),
         suffix: "",
     }
@@ -132,7 +132,7 @@ fn a_requeue_is_a_moment_after_rest_and_no_backoff() {
     let created = at("2026-11-02T08:00:00Z");
     let timeline = Timeline::build(&rows, &Context::whole(created, None));
     let around = Around {
-        failed: true,
+        finished: false,
         ..around(Some(created), "2026-11-02T12:00:02.1Z")
     };
     assert_eq!(
@@ -167,15 +167,15 @@ fn a_lost_run_has_no_length_and_the_next_one_no_wait() {
 #[test]
 fn stretches_touch_in_order_and_fill_no_more_than_the_width() {
     for attempts in [1, 2, 3, 7, 12, 40] {
-        for width in [880.0, 1184.0, 1480.0] {
+        for width in [640.0, 880.0, 1184.0, 1480.0] {
             let drawing = draw(&many(attempts), &[], None, width);
             let mut x = drawing.stretches[0].x;
             assert!(x >= 0.0);
             for drawn in &drawing.stretches {
                 assert!((drawn.x - x).abs() < 1e-9, "{attempts} in {width}");
-                // Nine pixels of a run and ten for its mark; twenty for a backoff.
+                // Nine pixels of a run and eighteen for its mark; twenty for a backoff.
                 let least = match drawn.stretch.kind {
-                    Kind::Run(_) => 19.0,
+                    Kind::Run(_) => 27.0,
                     _ => 20.0,
                 };
                 assert!(
@@ -205,8 +205,8 @@ fn widths_grow_with_the_logarithm_of_the_seconds() {
         None,
         1480.0,
     );
-    assert!((drawing.stretches[1].width - 84.0).abs() < 0.01);
-    assert!((drawing.stretches[3].width - 336.0).abs() < 0.01);
+    assert!((drawing.stretches[1].width - 180.0).abs() < 0.01);
+    assert!((drawing.stretches[3].width - 720.0).abs() < 0.01);
     assert!(!drawing.stretches[1].broken);
     assert!(drawing.stretches[3].broken);
 }
@@ -232,7 +232,7 @@ fn the_plan_lies_right_of_now_in_order() {
         })
         .collect();
     let now = Some(at("2026-11-02T08:09:00Z"));
-    for width in [880.0, 1184.0, 1480.0] {
+    for width in [640.0, 880.0, 1184.0, 1480.0] {
         let drawing = draw(&many(3), &steps, now, width);
         let mut x = drawing.now_x.unwrap();
         let last = drawing.stretches.last().unwrap();

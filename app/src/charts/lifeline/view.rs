@@ -2,14 +2,19 @@
 
 use leptos::prelude::*;
 
-use super::layout::{AXIS_Y, Drawing, Drawn, HEIGHT, LINE_Y, Label, Step, draw};
+use super::layout::{AXIS_Y, Drawing, Drawn, HEIGHT, LINE_Y, Label, MARK, Step, draw};
 use super::pieces::{Kind, MomentKind, Piece};
 use crate::components::icon::href;
 use crate::components::text::shown;
 use crate::model::state::Instant;
 
 /// The widths that are drawn; a container query shows one of them.
-const WIDTHS: [(&str, f64); 3] = [("tl-x", 1480.0), ("tl-w", 1184.0), ("tl-m", 880.0)];
+const WIDTHS: [(&str, f64); 4] = [
+    ("tl-x", 1480.0),
+    ("tl-w", 1184.0),
+    ("tl-m", 880.0),
+    ("tl-s", 640.0),
+];
 
 /// The line in every width, with `finding` as its text. `now` is given for a job that is not
 /// finished.
@@ -95,7 +100,7 @@ fn stretch(drawn: &Drawn) -> AnyView {
     match &drawn.stretch.kind {
         Kind::Run(run) => {
             let class = format!("tl-run {}{}", run.outcome, unknown(drawn));
-            let width = number((drawn.width - 10.0).max(1.0));
+            let width = number((drawn.width - MARK).max(1.0));
             view! { <rect class=class x=x y=number(LINE_Y - 11.0) width=width height="22"></rect> }
                 .into_any()
         }
@@ -148,7 +153,7 @@ fn mark(drawn: &Drawn) -> Option<AnyView> {
         "running" => "s-processing",
         _ => "s-gone",
     };
-    let x = number(drawn.x + drawn.width - 20.0);
+    let x = number(drawn.x + drawn.width - MARK - 2.0);
     Some(
         view! {
             <svg class=format!("tl-mark {}", run.outcome) x=x y=number(LINE_Y - 10.0) width="20" height="20">

@@ -105,7 +105,7 @@ fn confirmation(page: &JobPage, found: &Found, action: &Action, first: bool) -> 
     let enqueue = matches!(action, Action::Requeue(_) | Action::EnqueueNow(_))
         .then(|| run_choices(page, found, slug));
     view! {
-        <details class="act-d">
+        <details class="act-d" name="act">
             <summary class=class>{icon(symbol(action))} {label(action)} "\u{2026}"</summary>
             <form class="act-f" method="post" action=page.given.links.action(slug)>
                 <input type="hidden" name="source" value=page.given.source.clone() />

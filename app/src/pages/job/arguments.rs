@@ -63,8 +63,7 @@ fn rows(views: &[ArgumentView]) -> AnyView {
             view! {
                 <div data-argument=index.to_string()>
                     <dt>
-                        {index}
-                        " "
+                        <span class="mono">{index} " "</span>
                         {name}
                     </dt>
                     <dd>{value}</dd>

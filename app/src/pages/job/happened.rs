@@ -6,6 +6,8 @@ mod words;
 
 use leptos::prelude::*;
 
+pub(super) use words::compact;
+
 use super::next::Next;
 use super::{JobPage, kit};
 use crate::charts::lifeline::layout::Step;
@@ -13,7 +15,6 @@ use crate::charts::lifeline::lifeline;
 use crate::charts::lifeline::pieces::{Around, pieces};
 use crate::components::coverage::{Trust, coverage};
 use crate::components::number::{count, thousands};
-use crate::model::state::StateName;
 use crate::model::timeline::History;
 
 /// The section.
@@ -41,7 +42,7 @@ pub(super) fn section(page: &JobPage) -> AnyView {
     };
     let around = Around {
         created_at: (page.timeline.history == History::Whole).then_some(record.created_at),
-        failed: record.state.name == Some(StateName::Failed),
+        finished: page.is_finished(),
         now: page.given.now,
         suffix: page.suffix(),
     };

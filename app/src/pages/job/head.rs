@@ -132,8 +132,7 @@ fn queue(page: &JobPage) -> AnyView {
 
 fn retries(page: &JobPage) -> AnyView {
     let Some((used, of)) = page.retries_used() else {
-        return view! { <span>"none"</span> <span class="sub">", none planned so far"</span> }
-            .into_any();
+        return view! { <span class="sub">"none planned so far"</span> }.into_any();
     };
     let marks = marks(used, of, page.pending().is_some());
     view! { {format!("{used} of {of}")} {marks} }.into_any()
@@ -149,17 +148,15 @@ fn marks(used: u32, of: u32, pending: bool) -> Option<AnyView> {
     }
     let marks = (0..of)
         .map(|index| {
-            let x = 6 * index;
-            if index < used {
-                view! { <rect class="p-failed" x=x.to_string() y="2" width="4" height="10"></rect> }
-                    .into_any()
+            let x = 6 * index + 2;
+            let (class, d) = if index < used {
+                ("p-failed", format!("M{x} 2v10"))
             } else if pending && index == used {
-                let x = format!("{x}.5");
-                view! { <rect class="p-next" x=x y="2.5" width="3" height="9"></rect> }.into_any()
+                ("p-next", format!("M{x} 2.5v9"))
             } else {
-                let x = (x + 1).to_string();
-                view! { <rect class="p-left" x=x y="6" width="2" height="2"></rect> }.into_any()
-            }
+                ("p-left", format!("M{x} 6v2"))
+            };
+            view! { <path class=class d=d></path> }
         })
         .collect_view();
     let width = (6 * of).to_string();
@@ -176,10 +173,12 @@ fn server(page: &JobPage) -> AnyView {
         .next_back()
         .and_then(|attempt| attempt.server.clone());
     match last {
-        Some(server) => {
-            view! { <a class="mono" href=page.urls.servers()>{stored(&kit::line(&server, 80))}</a> }
-                .into_any()
+        Some(server) => view! {
+            <a class="mono" href=page.urls.servers() title=shown(&server).into_owned()>
+                {stored(&kit::short_server(&server))}
+            </a>
         }
+        .into_any(),
         None => view! { <span class="sub">"none yet"</span> }.into_any(),
     }
 }

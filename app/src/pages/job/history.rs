@@ -111,16 +111,21 @@ fn item(page: &JobPage, row: &StateRow, next: Option<&StateRow>, now: Option<Ins
         <li class=state::class(list) data-state-row=row.id.to_string()>
             {icon(state::symbol(list))}
             <span class="hist-t mono">{kit::clock(row.created_at, page.given.now)}</span>
-            <span class="hist-n">
-                <b>{stored(row.name.as_str())}</b> {mark} {reason} {data(row)}
-            </span>
+            <details class="hist-n">
+                <summary>
+                    <b>{stored(row.name.as_str())}</b>
+                    {mark}
+                    {reason}
+                </summary>
+                {data(row)}
+            </details>
             <span class="hist-d">{lasted}</span>
         </li>
     }
     .into_any()
 }
 
-/// The row's data, every pair of it, folded.
+/// The row's data, every pair of it.
 fn data(row: &StateRow) -> AnyView {
     let mut pairs: Vec<AnyView> = vec![pair("row", &row.id.to_string())];
     if let Some(reason) = row.reason.as_deref().filter(|r| r.chars().count() > REASON) {
@@ -131,11 +136,8 @@ fn data(row: &StateRow) -> AnyView {
         view! { <p class="sub warn">"Its stored data is not a JSON object and cannot be read."</p> }
     });
     view! {
-        <details>
-            <summary>"data"</summary>
-            {corrupt}
-            <dl class="params small">{pairs}</dl>
-        </details>
+        {corrupt}
+        <dl class="params small">{pairs}</dl>
     }
     .into_any()
 }

@@ -60,3 +60,12 @@ pub fn line(text: &str, most: usize) -> String {
     }
     one
 }
+
+/// A server's id without the last part where that is a GUID: `mail-02:4412`.
+pub fn short_server(id: &str) -> String {
+    let short = match id.rsplit_once(':') {
+        Some((rest, guid)) if guid.len() == 36 && rest.contains(':') => rest,
+        _ => id,
+    };
+    line(short, 60)
+}

@@ -168,6 +168,9 @@ fn running(given: &Given, timeline: &Timeline) -> Next {
 /// The section.
 pub(super) fn section(page: &JobPage) -> AnyView {
     let (trust, words) = match page.next {
+        Next::Retry(_) if page.plan.as_ref().is_some_and(|plan| plan.runs.len() > 1) => {
+            (Trust::Estimate, "stored due time, then inferred")
+        }
         Next::Retry(_) | Next::Scheduled(_) => (Trust::Exact, "stored due time"),
         _ => (Trust::Exact, "stored state"),
     };
@@ -263,7 +266,7 @@ fn countdown(due: Instant, now: Instant, what: &str) -> AnyView {
             <time class=class datetime=machine(due) title=exact_text(due) data-t="countdown">
                 {figure}
             </time>
-            <span class="sub">{words} <time datetime=machine(due)>{exact}</time></span>
+            <span class="sub">{words} <time datetime=machine(due) data-t="exact">{exact}</time></span>
         </p>
     }
     .into_any()

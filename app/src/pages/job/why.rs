@@ -1,5 +1,7 @@
 //! Why it failed: the latest error first, then the others.
 
+mod trace;
+
 use leptos::prelude::*;
 
 use super::{JobPage, kit};
@@ -8,8 +10,6 @@ use crate::components::text::{short_type, stored};
 use crate::model::attempt::Failure;
 use crate::model::timeline::Event;
 
-/// A trace is shown up to so many characters unless the URL asks for all of it.
-const TRACE: usize = 20_000;
 /// A message is shown up to so many characters.
 const MESSAGE: usize = 4_000;
 /// So many different errors are listed.
@@ -84,7 +84,6 @@ fn groups(page: &JobPage) -> Vec<Group<'_>> {
         let same = groups.iter_mut().find(|group| {
             group.latest.exception_type == failure.exception_type
                 && group.latest.message == failure.message
-                && group.latest.details == failure.details
         });
         match same {
             Some(group) => group.attempts.push(attempt),
@@ -157,39 +156,8 @@ fn error(page: &JobPage, failure: &Failure) -> AnyView {
             </p>
             {message}
             {reason}
-            {trace(page, failure)}
+            {trace::trace(page, failure)}
         </div>
-    }
-    .into_any()
-}
-
-fn trace(page: &JobPage, failure: &Failure) -> AnyView {
-    let Some(details) = failure.details.as_deref() else {
-        return view! { <p class="sub">"No stack trace is stored."</p> }.into_any();
-    };
-    let (text, cut_here) = if page.given.whole_trace {
-        (details, false)
-    } else {
-        kit::cut(details, TRACE)
-    };
-    let cut = (cut_here || failure.details_chars.is_some()).then(|| {
-        let total = failure
-            .details_chars
-            .unwrap_or_else(|| super::i64_of(details.chars().count()));
-        let href = format!("{}?trace=all#why", page.urls.job(page.record().id));
-        view! {
-            <p class="sub">
-                {format!(
-                    "Cut: the first {} of {} characters. ",
-                    thousands(super::i64_of(text.chars().count())),
-                    thousands(total),
-                )} <a href=href>"Load all of it"</a>
-            </p>
-        }
-    });
-    view! {
-        <div class="ex-raw" role="region" aria-label="Stack trace" tabindex="0"><pre>{stored(text)}</pre></div>
-        {cut}
     }
     .into_any()
 }

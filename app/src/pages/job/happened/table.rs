@@ -98,8 +98,14 @@ fn rows(page: &JobPage) -> Vec<AnyView> {
                 at,
                 reason,
             } => {
-                planned = None;
-                rows.push(deleted_row(page, *state_id, *at, reason.as_deref()));
+                let dropped = planned.take();
+                rows.push(deleted_row(
+                    page,
+                    *state_id,
+                    *at,
+                    reason.as_deref(),
+                    dropped.as_ref(),
+                ));
             }
             Event::Restored {
                 state_id,
@@ -157,7 +163,7 @@ fn attempt_row(
     let server = attempt.server.as_deref().map_or_else(
         || "\u{2013}".into_any(),
         |server| {
-            view! { <span title=shown(server).into_owned()>{stored(&short_server(server))}</span> }
+            view! { <span title=shown(server).into_owned()>{stored(&kit::short_server(server))}</span> }
                 .into_any()
         },
     );
@@ -185,15 +191,6 @@ fn attempt_row(
         </tr>
     }
     .into_any()
-}
-
-/// A server's id without the last part where that is a GUID: `mail-02:4412`.
-fn short_server(id: &str) -> String {
-    let short = match id.rsplit_once(':') {
-        Some((rest, guid)) if guid.len() == 36 && rest.contains(':') => rest,
-        _ => id,
-    };
-    kit::line(short, 60)
 }
 
 fn span(span: Span, unknown: &'static str) -> AnyView {
@@ -263,7 +260,7 @@ fn outcome_cell(attempt: &Attempt, next: Option<&Attempt>) -> AnyView {
             let by = next
                 .filter(|next| next.server != attempt.server)
                 .and_then(|next| next.server.as_deref())
-                .map_or_else(|| "another worker".to_owned(), short_server);
+                .map_or_else(|| "another worker".to_owned(), kit::short_server);
             view! { <b>{label}</b> ", taken over by " <span class="mono">{stored(&by)}</span> }
                 .into_any()
         }
@@ -358,7 +355,10 @@ fn decision_row(page: &JobPage, decision: &Decision) -> AnyView {
         &page.given.audit,
     );
     match decision.opens_round {
-        Some(round) => hand_row(page, decision.at, "requeued it", &hand, Some(round)),
+        Some(round) => {
+            let note = (round > 1).then(|| format!("Round {round} begins."));
+            hand_row(page, decision.at, "requeued it", &hand, note)
+        }
         None => hand_row(
             page,
             decision.at,
@@ -369,7 +369,19 @@ fn decision_row(page: &JobPage, decision: &Decision) -> AnyView {
     }
 }
 
-fn deleted_row(page: &JobPage, state_id: i64, at: Instant, reason: Option<&str>) -> AnyView {
+fn deleted_row(
+    page: &JobPage,
+    state_id: i64,
+    at: Instant,
+    reason: Option<&str>,
+    dropped: Option<&PlannedRetry>,
+) -> AnyView {
+    let note = dropped.map(|retry| {
+        format!(
+            "Retry {} of {}, which was planned, was dropped.",
+            retry.number, retry.of
+        )
+    });
     // Hangfire itself deletes too, and says why in sentences of its own.
     let by_itself = reason.is_some_and(|reason| {
         [
@@ -389,19 +401,17 @@ fn deleted_row(page: &JobPage, state_id: i64, at: Instant, reason: Option<&str>)
             why: reason.map(|reason| kit::line(reason, MESSAGE)),
             audited: false,
         };
-        return hand_row(page, at, "deleted it", &hand, None);
+        return hand_row(page, at, "deleted it", &hand, note);
     }
     let hand = hand(reason, state_id, &page.given.audit);
-    hand_row(page, at, "deleted it", &hand, None)
+    hand_row(page, at, "deleted it", &hand, note)
 }
 
-fn hand_row(page: &JobPage, at: Instant, verb: &str, hand: &Hand, round: Option<u32>) -> AnyView {
+fn hand_row(page: &JobPage, at: Instant, verb: &str, hand: &Hand, note: Option<String>) -> AnyView {
     let why = hand.why.as_ref().map(|why| {
         view! { ": \u{201c}" {stored(why)} "\u{201d}" }
     });
-    let round = round
-        .filter(|round| *round > 1)
-        .map(|round| view! { <span class="sub">{format!(" Round {round} begins.")}</span> });
+    let note = note.map(|note| view! { <span class="sub">" " {note}</span> });
     let audit = hand
         .audited
         .then(|| view! { <a href=page.urls.audit()>"audit"</a> });
@@ -415,7 +425,7 @@ fn hand_row(page: &JobPage, at: Instant, verb: &str, hand: &Hand, round: Option<
                 <b>{stored(&hand.who)}</b>
                 {format!(" {verb}")}
                 {why}
-                {round}
+                {note}
             </td>
             <td data-l="Audit">{audit}</td>
         </tr>

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use crate::charts::lifeline::layout::Step;
 use crate::model::attempt::{PlannedRetry, Release, millis_between};
+use crate::model::policy::Band;
 use crate::model::state::Instant;
-use crate::model::words::duration;
+use crate::model::words::{duration, duration_range};
 use crate::pages::job::JobPage;
 
 /// What the line shows, in a sentence or two.
@@ -114,22 +115,66 @@ pub(super) fn release(retry: &PlannedRetry, now: Instant) -> String {
     }
 }
 
-/// The planned runs, for the line.
+/// So many planned runs are drawn.
+const STEPS: usize = 10;
+
+/// The planned runs, for the line: those whose time is known or inferred.
 pub(super) fn steps(page: &JobPage, retry: &PlannedRetry) -> Vec<Step> {
     let Some(due) = retry.due_at else {
         return Vec::new();
     };
-    let _ = page;
-    vec![Step {
+    let mut steps = vec![Step {
         number: retry.number.to_string(),
         delay: duration(millis_between(page.given.now, due).max(0)),
         due,
         delay_ms: retry.backoff_ms.unwrap_or(0),
-    }]
+    }];
+    let runs = page.plan.iter().flat_map(|plan| plan.runs.iter().skip(1));
+    steps.extend(
+        runs.map_while(|run| {
+            let (wait, at) = (run.wait?, run.at?);
+            Some(Step {
+                number: run.number.to_string(),
+                delay: compact(wait),
+                due: at.earliest,
+                delay_ms: wait.min_ms,
+            })
+        })
+        .take(STEPS - 1),
+    );
+    steps
+}
+
+/// A band in one unit: `15–44 s`, `4–7 min`.
+pub(in crate::pages::job) fn compact(band: Band) -> String {
+    const MINUTE: i64 = 60_000;
+    const HOUR: i64 = 60 * MINUTE;
+    let (unit, word) = match band.max_ms {
+        ..=119_999 => (1_000, "s"),
+        120_000..=7_199_999 => (MINUTE, "min"),
+        _ => (HOUR, "h"),
+    };
+    // Down for the shortest and up for the longest, lest the band look narrower than it is.
+    let from = band.min_ms / unit;
+    let to = band.max_ms.saturating_add(unit - 1) / unit;
+    if band.min_ms == band.max_ms {
+        duration(band.min_ms)
+    } else {
+        format!("{from}\u{2013}{to} {word}")
+    }
 }
 
 /// Whether a retry's backoff fits the band of the inferred policy, in words. `None` where no policy
 /// could be inferred or the backoff is not known.
-pub(super) fn fit(_page: &JobPage, _retry: &PlannedRetry) -> Option<(bool, String)> {
-    None
+pub(super) fn fit(page: &JobPage, retry: &PlannedRetry) -> Option<(bool, String)> {
+    let policy = page.policy.as_ref()?;
+    let band = policy.band(retry.number)?;
+    let fits = band.holds(retry.backoff_ms?);
+    let range = duration_range(band.min_ms, band.max_ms);
+    let words = if fits {
+        format!("fits the inferred {range}")
+    } else {
+        format!("outside the inferred {range}")
+    };
+    Some((fits, words))
 }

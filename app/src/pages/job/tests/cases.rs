@@ -108,6 +108,11 @@ fn dates_in_unix_form_are_due_times() {
         assert!(next.contains("00:00:30"), "{next}");
         assert!(next.contains("27 Mar 2026, 07:30:40 UTC"), "{next}");
         assert!(next.contains("0 of 10 retries used"), "{next}");
+        let planned = page.text("tr[data-planned-retry]");
+        assert!(
+            planned.contains("fits the inferred 15 s to 44 s"),
+            "{planned}"
+        );
     }
 }
 
@@ -185,6 +190,9 @@ fn a_requeue_after_the_last_retry_is_not_a_backoff_of_hours() {
         "{}",
         rows[2]
     );
+    // The delays show which policy it is: a list of two, not the default's 15 s to 44 s.
+    assert!(rows[1].contains("fits the inferred 10 s"), "{}", rows[1]);
+    assert!(rows[2].contains("fits the inferred 20 s"), "{}", rows[2]);
     assert!(rows[3].contains("after a requeue"), "{}", rows[3]);
     let hand = page.text("tr.is-op");
     assert!(

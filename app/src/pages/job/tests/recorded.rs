@@ -31,9 +31,9 @@ fn the_articles_job_shows_three_attempts() {
     let next = page.section("next");
     assert!(next.contains("it is finished. Succeeded"), "{next}");
     assert!(next.contains("30 Nov 2026, 18:44:29 UTC"), "{next}");
-    // Three drawings, each with the same words.
+    // One drawing for each width, each with the same words.
     let titles = page.texts("svg.tl title");
-    assert_eq!(titles.len(), 3);
+    assert_eq!(titles.len(), 4);
     assert!(
         titles[0].starts_with(
             "Timeline of job 1: 3 attempts (2 failed, 1 succeeded) between 29 Nov 2026 18:44:22 UTC"
@@ -166,4 +166,85 @@ fn a_retry_released_by_hand_says_how_early() {
         rows[1]
     );
     assert!(rows[1].contains("before it was due"), "{}", rows[1]);
+}
+
+#[test]
+fn a_pending_retry_is_counted_down_and_the_rest_is_inferred() {
+    let recorded = Recorded::open("policies/rows.json");
+    // 252 s before its fifth retry is due.
+    let page = recorded.page(8, "2026-11-29T18:53:42.808Z");
+    let next = page.section("next");
+    assert!(next.contains("00:04:12"), "{next}");
+    assert!(
+        next.contains("until retry 5 of 10, due 29 Nov 2026, 18:57:54 UTC"),
+        "{next}"
+    );
+    assert!(next.contains("4 of 10 retries used."), "{next}");
+    // Retries 6 to 10 of the default formula: 640 + 1311 + 2416 + 4111 + 6576 s at least, and
+    // 814 + 1514 + 2648 + 4372 + 6866 s at most, after the due time.
+    assert!(
+        next.contains(
+            "5 more follow; if all fail, the job gives up at about 23:08 to 23:28 UTC (in 4 h 15 \
+             min to 4 h 34 min)."
+        ),
+        "{next}"
+    );
+    assert!(
+        next.contains("Inferred from the 5 delays seen of this job"),
+        "{next}"
+    );
+    let plan = page.texts("ol.plan li");
+    assert_eq!(
+        plan,
+        [
+            "Retry 5 18:57:54 in 4 min 12 s",
+            "Retry 6 from 19:08 +10\u{2013}14 min",
+            "Retry 7 from 19:30 +21\u{2013}26 min",
+            "Retry 8 from 20:10 +40\u{2013}45 min",
+            "Retry 9 from 21:19 +68\u{2013}73 min",
+            "Retry 10 from 23:08 +109\u{2013}115 min",
+            "then gives up",
+        ]
+    );
+    assert_eq!(page.attempts().len(), 5);
+    assert_eq!(
+        page.attributes("tr[data-planned-retry]", "data-planned-retry"),
+        ["5"]
+    );
+}
+
+#[test]
+fn an_overdue_retry_is_called_overdue() {
+    let page = Recorded::open("policies/rows.json").page(8, "2026-11-29T19:57:54.808Z");
+    let next = page.section("next");
+    assert!(next.contains("01:00:00"), "{next}");
+    assert!(next.contains("overdue: retry 5 of 10 was due"), "{next}");
+}
+
+#[test]
+fn a_pending_retry_that_was_deleted_is_told() {
+    let page = Recorded::open("operators/rows.json").page(4, "2026-11-29T23:00:00Z");
+    let hands = page.texts("tr.is-op");
+    assert!(
+        hands[0].contains("deleted it Retry 1 of 10, which was planned, was dropped."),
+        "{}",
+        hands[0]
+    );
+    assert_eq!(page.attempts()[1][4], "", "a requeue has no backoff");
+}
+
+#[test]
+fn the_applications_frames_stand_out() {
+    let page = Recorded::open("article/rows.json").page(2, LATER);
+    let own = page.texts(".stack .app");
+    assert!(
+        own[0].starts_with("SupplierInvoiceJobs.ReconcileAsync(Int32 invoiceId)"),
+        "{own:?}"
+    );
+    let folded = page.texts(".stack .fw summary");
+    assert!(
+        folded.iter().all(|fold| fold.contains("of System")),
+        "{folded:?}"
+    );
+    assert!(page.texts(".stack .fw details[open]").is_empty());
 }
