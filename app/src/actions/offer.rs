@@ -6,6 +6,7 @@ use super::decide::{
 use super::found::Found;
 use super::words::children;
 use super::{Action, Enqueue, Outcome};
+use crate::model::continuation::retry_count;
 use crate::model::job::JobRecord;
 use crate::model::reason::retry;
 use crate::model::state::StateName;
@@ -115,7 +116,7 @@ fn before_a_delete(found: &Found, record: &JobRecord) -> Vec<String> {
 
 /// The retry count outlives a requeue, so a job whose retries are used up gets exactly one run.
 fn retries_used(found: &Found, record: &JobRecord) -> Option<String> {
-    let used: u32 = found.job.parameter("RetryCount")?.trim().parse().ok()?;
+    let used = retry_count(found.job.parameter("RetryCount")?)?;
     let of = record
         .states
         .iter()
