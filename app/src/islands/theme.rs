@@ -23,14 +23,25 @@ mod browser {
 
     const KEY: &str = "redrive-theme";
 
-    /// System, light, dark, and round again.
+    /// From the system's theme to the other one, then to the system's own kept for good, and back to
+    /// following the system: the first press always shows.
     pub(super) fn next() {
         let Some(root) = leptos::prelude::document().document_element() else {
             return;
         };
+        let dark = leptos::prelude::window()
+            .match_media("(prefers-color-scheme: dark)")
+            .ok()
+            .flatten()
+            .is_some_and(|query| query.matches());
+        let (same, other) = if dark {
+            ("dark", "light")
+        } else {
+            ("light", "dark")
+        };
         let theme = match root.get_attribute("data-theme").as_deref() {
-            None => Some("light"),
-            Some("light") => Some("dark"),
+            None => Some(other),
+            Some(now) if now == other => Some(same),
             Some(_) => None,
         };
         apply(&root, theme);

@@ -13,6 +13,9 @@ use crate::links::SourceLinks;
 use crate::ports::audit::AuditRow;
 use crate::ports::error::StoreError;
 
+#[cfg(test)]
+mod tests;
+
 /// What the page shows.
 #[derive(Debug)]
 pub struct AuditPage {

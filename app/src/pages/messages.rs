@@ -16,6 +16,9 @@ use crate::model::state::ListState;
 use crate::ports::error::StoreError;
 use crate::ports::jobs::JobFilter;
 
+#[cfg(test)]
+mod tests;
+
 /// There is no source of that name.
 pub fn no_such_source(name: &str, sources: &[SourceChip]) -> AnyView {
     let links = page_context().links;

@@ -1,5 +1,6 @@
 //! What narrows the list: chips that take a filter away, and a form that sets them.
 
+use chrono::Timelike as _;
 use leptos::prelude::*;
 
 use super::JobsPage;
@@ -70,8 +71,8 @@ fn chips(filter: &JobFilter) -> Vec<Chip> {
     chip("exception", filter.exception.clone(), |f| {
         f.exception = None;
     });
-    chip("from", filter.from.map(time::machine), |f| f.from = None);
-    chip("before", filter.to.map(time::machine), |f| f.to = None);
+    chip("from", filter.from.map(moment), |f| f.from = None);
+    chip("before", filter.to.map(moment), |f| f.to = None);
     chip(
         "attempts",
         filter.attempts_min.map(|n| format!("at least {n}")),
@@ -80,9 +81,19 @@ fn chips(filter: &JobFilter) -> Vec<Chip> {
     chips
 }
 
+/// A filter's instant for people; seconds only where there are any.
+fn moment(at: Instant) -> String {
+    let whole = at.second() == 0 && at.nanosecond() == 0;
+    let form = if whole {
+        "%-d %b %Y, %H:%M UTC"
+    } else {
+        "%-d %b %Y, %H:%M:%S%.f UTC"
+    };
+    at.format(form).to_string()
+}
+
 fn form(page: &JobsPage, links: &SourceLinks) -> AnyView {
     let filter = &page.filter;
-    let moment = |at: Option<Instant>| at.map(time::machine);
     let states: Vec<_> = ListState::ALL
         .into_iter()
         .map(|state| {
@@ -118,8 +129,8 @@ fn form(page: &JobsPage, links: &SourceLinks) -> AnyView {
             {field("Method", "method", filter.method.clone(), "RunAsync")}
             {field("Server", "server", filter.server.clone(), "whole id")}
             {field("Exception", "exception", filter.exception.clone(), "TimeoutException")}
-            {field("In this state from (UTC)", "from", moment(filter.from), "2026-11-27T08:00:00Z")}
-            {field("and before (UTC)", "to", moment(filter.to), "2026-11-27T09:00:00Z")}
+            {field("In this state from (UTC)", "from", filter.from.map(time::machine), "2026-11-27T08:00:00Z")}
+            {field("and before (UTC)", "to", filter.to.map(time::machine), "2026-11-27T09:00:00Z")}
             <label class="lbl">
                 "Attempts, at least"
                 <input

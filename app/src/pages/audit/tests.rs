@@ -1,0 +1,89 @@
+use uuid::Uuid;
+
+use super::*;
+use crate::components::job_rows::testing::now;
+use crate::pages::document::testing::{attr, chip, rendered, texts};
+
+fn row(id: u128, outcome: &str) -> AuditRow {
+    AuditRow {
+        id: Uuid::from_u128(id),
+        at: now() - chrono::TimeDelta::seconds(40),
+        actor: "ada".into(),
+        authenticated: false,
+        action: "requeue".into(),
+        job: 42,
+        seen: ("Failed".into(), 9),
+        before: Some(("Failed".into(), 9)),
+        after: (outcome == "done").then(|| ("Enqueued".into(), 977)),
+        reason: Some("supplier <b>is</b> back".into()),
+        outcome: outcome.into(),
+        note: String::new(),
+    }
+}
+
+fn page(rows: Vec<AuditRow>) -> AuditPage {
+    AuditPage {
+        source: chip("prod"),
+        rows: Ok(rows),
+        job: None,
+        has_older: true,
+        newest: true,
+    }
+}
+
+#[test]
+fn a_line_says_who_did_what_to_which_job_and_what_became_of_it() {
+    let html = rendered(|| audit_page(page(vec![row(2, "done"), row(1, "moved")])));
+    assert_eq!(
+        attr(&html, "tr[data-audit]", "data-outcome"),
+        ["done", "moved"]
+    );
+    assert_eq!(
+        texts(&html, "tr[data-outcome=done] > *"),
+        [
+            "40 s ago",
+            "ada not authenticated",
+            "Requeued job 42",
+            "Failed → Enqueued",
+            "Done",
+            "supplier <b>is</b> back",
+        ]
+    );
+    assert_eq!(
+        texts(&html, "tr[data-outcome=moved] > *")[2..5],
+        [
+            "Requeue job 42",
+            "Failed, unchanged",
+            "Not done, the job has changed"
+        ]
+    );
+    assert_eq!(
+        attr(&html, "tr[data-audit] a", "href"),
+        ["/ops/s/prod/jobs/42"; 2]
+    );
+}
+
+#[test]
+fn older_lines_follow_the_last_one() {
+    let html = rendered(|| audit_page(page(vec![row(2, "done"), row(1, "done")])));
+    let older = Uuid::from_u128(1);
+    assert_eq!(
+        attr(&html, ".pager a[rel=next]", "href"),
+        [format!("/ops/s/prod/audit?before={older}")]
+    );
+}
+
+#[test]
+fn an_empty_audit_says_why() {
+    let headline = |page: AuditPage| texts(&rendered(|| audit_page(page)), ".msg h2").concat();
+    assert_eq!(
+        headline(page(Vec::new())),
+        "Nobody has done anything here yet"
+    );
+    let mut of_job = page(Vec::new());
+    of_job.job = Some(42);
+    assert_eq!(headline(of_job), "Nothing was done to job 42 here");
+    let mut read_only = page(Vec::new());
+    read_only.source.read_only = Some("no rights".into());
+    assert_eq!(headline(read_only), "Nothing can be done here");
+}
