@@ -8,12 +8,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use app::actions::found::Limits;
 use app::ports::error::StoreError;
 use sqlx::SqlitePool;
 use tokio::sync::Mutex;
 
 use crate::clock::SharedClock;
 
+mod act;
 mod audit;
 mod connect;
 mod counts;
@@ -37,6 +39,7 @@ use connect::Opened;
 #[derive(Clone)]
 pub struct SqliteStore {
     inner: Arc<Inner>,
+    limits: Limits,
 }
 
 struct Inner {
@@ -58,7 +61,19 @@ impl SqliteStore {
                 read_only,
                 opened: Mutex::new(None),
             }),
+            limits: Limits::default(),
         }
+    }
+
+    /// The same store where the job servers run with other time limits.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// The time limits of the job servers.
+    pub fn limits(&self) -> Limits {
+        self.limits
     }
 
     /// Opens an existing file, which a job server may be using at this moment.

@@ -5,7 +5,7 @@ use app::ports::error::StoreError;
 use super::work::READ_LIMIT;
 
 /// The primary result code of `SQLite`, where the error came from there.
-pub(super) fn code(error: &sqlx::Error) -> Option<i32> {
+fn code(error: &sqlx::Error) -> Option<i32> {
     let sqlx::Error::Database(database) = error else {
         return None;
     };

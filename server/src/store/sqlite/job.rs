@@ -116,9 +116,10 @@ async fn attempts_before(
     rows::count(&row, "n")
 }
 
-type Parameters = (Vec<(String, Option<String>)>, Vec<String>);
+pub(super) type Parameters = (Vec<(String, Option<String>)>, Vec<String>);
 
-async fn parameters(
+/// The parameters, and the names of those stored more than once.
+pub(super) async fn parameters(
     connection: &mut SqliteConnection,
     job: i64,
 ) -> Result<Parameters, sqlx::Error> {
@@ -149,7 +150,8 @@ async fn parameters(
     ))
 }
 
-async fn queue_rows(
+/// The job's rows in the queue table, by id.
+pub(super) async fn queue_rows(
     connection: &mut SqliteConnection,
     job: i64,
 ) -> Result<Vec<QueueRow>, sqlx::Error> {

@@ -4,6 +4,7 @@ use app::ports::error::StoreError;
 use app::ports::source::{Access, Dialect, Source, SourceInfo};
 use async_trait::async_trait;
 
+use super::connect::Opened;
 use super::migrate::Own;
 use super::{SqliteStore, migrate, rows};
 
@@ -25,26 +26,15 @@ impl Source for SqliteStore {
                 })
             })
             .await?;
-        let read_only = |why: String, remedy| Access::ReadOnly { why, remedy };
-        let access = if let Some(why) = &opened.cannot_write {
-            read_only(why.clone(), None)
-        } else if !opened.layout.missing_to_act.is_empty() {
-            let missing = opened.layout.missing_to_act.join(", ");
-            read_only(format!("the file lacks what actions need: {missing}"), None)
-        } else {
-            match own {
-                Own::Current => Access::ReadWrite,
-                Own::Behind(from) => read_only(
-                    "Redrive's own tables are missing in the file, or old".to_owned(),
-                    Some(self.sql_after(from)),
-                ),
-                Own::Newer(version) => read_only(
-                    format!(
-                        "Redrive's own tables are of version {version}, made by a newer Redrive"
-                    ),
-                    None,
-                ),
-            }
+        let access = match why_not_acted(&opened, own) {
+            None => Access::ReadWrite,
+            Some(why) => Access::ReadOnly {
+                why,
+                remedy: match own {
+                    Own::Behind(from) if opened.writer.is_some() => Some(self.sql_after(from)),
+                    _ => None,
+                },
+            },
         };
         Ok(SourceInfo {
             dialect: Dialect::Sqlite,
@@ -53,5 +43,25 @@ impl Source for SqliteStore {
             access,
             clock_skew_ms: 0,
         })
+    }
+}
+
+/// Why no action is possible on a file, if none is.
+pub(super) fn why_not_acted(opened: &Opened, own: Own) -> Option<String> {
+    if opened.writer.is_none() {
+        return opened.cannot_write.clone();
+    }
+    if !opened.layout.missing_to_act.is_empty() {
+        return Some(format!(
+            "The file lacks what actions need: {}.",
+            opened.layout.missing_to_act.join(", ")
+        ));
+    }
+    match own {
+        Own::Current => None,
+        Own::Behind(_) => Some("Redrive's own tables are missing in the file, or old.".to_owned()),
+        Own::Newer(version) => Some(format!(
+            "Redrive's own tables are of version {version}, made by a newer Redrive."
+        )),
     }
 }

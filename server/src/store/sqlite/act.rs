@@ -1,0 +1,293 @@
+//! Guarded actions on `SQLite`: one short `BEGIN IMMEDIATE` transaction each.
+//!
+//! From its first statement on nobody else writes, so what is read inside it stays true until it
+//! commits. Hangfire takes a lock of its own before it changes a job, a row that it commits; while
+//! such a row stands and has not expired, the job is Hangfire's and the answer is busy. Ours needs
+//! no such row: a server cannot insert its own before we are done, and reads the job after it.
+
+mod audit;
+mod find;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use app::actions::decide::{decide, wanted};
+use app::actions::found::Found;
+use app::actions::{Outcome, Request};
+use app::model::state::{Instant, StateName};
+use app::ports::actions::ActionStore;
+use app::ports::error::StoreError;
+use async_trait::async_trait;
+use sqlx::{Connection, SqliteConnection, SqlitePool};
+use uuid::Uuid;
+
+use super::connect::Opened;
+use super::{SqliteStore, errors, migrate, source};
+
+#[async_trait]
+impl ActionStore for SqliteStore {
+    async fn act(&self, audit: Uuid, request: &Request) -> Outcome {
+        let action = Acting {
+            store: self.clone(),
+            audit,
+            request: request.clone(),
+        };
+        match tokio::spawn(action.run()).await {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                tracing::error!(%audit, %error, "an action broke off");
+                Outcome::Unknown {
+                    why: format!(
+                        "The action broke off. Look whether the audit holds {audit}: it does if \
+                         and only if the action happened."
+                    ),
+                }
+            }
+        }
+    }
+}
+
+/// One action, with all that it needs to come to its end alone.
+struct Acting {
+    store: SqliteStore,
+    audit: Uuid,
+    request: Request,
+}
+
+/// Why a transaction is not committed.
+enum Halt {
+    /// It was decided so.
+    Outcome(Outcome),
+    /// The database's.
+    Driver(sqlx::Error),
+}
+
+impl From<Outcome> for Halt {
+    fn from(outcome: Outcome) -> Self {
+        Self::Outcome(outcome)
+    }
+}
+
+impl From<sqlx::Error> for Halt {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Driver(error)
+    }
+}
+
+/// What an audit row says beside the request.
+struct Entry {
+    /// When, by the host's clock.
+    at: Instant,
+    /// The job's state as it was found.
+    before: Option<(StateName, i64)>,
+    /// The same afterwards.
+    after: Option<(StateName, i64)>,
+    /// What became of it.
+    outcome: Outcome,
+}
+
+impl Acting {
+    async fn run(self) -> Outcome {
+        let opened = match self.store.opened().await {
+            Ok(opened) => opened,
+            Err(error) => return not_begun(&error),
+        };
+        let Some(writer) = opened.writer.clone() else {
+            let why = opened.cannot_write.clone();
+            return Outcome::Refused {
+                why: why.unwrap_or_else(|| "The file cannot be written.".to_owned()),
+            };
+        };
+        let mut before = None;
+        match self.transaction(&opened, &writer, &mut before).await {
+            Ok(done) => done,
+            Err(halt) => {
+                let outcome = match halt {
+                    Halt::Outcome(outcome) => outcome,
+                    Halt::Driver(error) => halted(&error),
+                };
+                self.record(&writer, before, outcome).await
+            }
+        }
+    }
+
+    async fn transaction(
+        &self,
+        opened: &Arc<Opened>,
+        writer: &SqlitePool,
+        before: &mut Option<(StateName, i64)>,
+    ) -> Result<Outcome, Halt> {
+        let mut connection = writer.acquire().await?;
+        let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+        let done = match self.inside(&mut transaction, opened, before).await {
+            Ok(done) => done,
+            Err(halt) => {
+                transaction.rollback().await?;
+                return Err(halt);
+            }
+        };
+        match transaction.commit().await {
+            Ok(()) => Ok(done),
+            Err(error) => self.after_failed_commit(error, done).await,
+        }
+    }
+
+    /// Everything up to COMMIT.
+    async fn inside(
+        &self,
+        connection: &mut SqliteConnection,
+        opened: &Opened,
+        before: &mut Option<(StateName, i64)>,
+    ) -> Result<Outcome, Halt> {
+        let own = migrate::state(connection).await?;
+        if let Some(why) = source::why_not_acted(opened, own) {
+            return Err(Outcome::Refused { why }.into());
+        }
+        let now = self.store.inner.clock.now();
+        let id = self.request.seen.job;
+        let mut notes = Vec::new();
+        notes.extend(find::lock(connection, id, now).await?);
+        let Some(job) = find::job(connection, id).await? else {
+            return Err(Outcome::Gone.into());
+        };
+        *before = job.state.clone().zip(job.state_id);
+        let mut found = Found {
+            now,
+            limits: self.store.limits,
+            seen_since: find::since(connection, id, self.request.seen.state_id).await?,
+            job,
+            relatives: BTreeMap::new(),
+            servers: find::servers(connection, now).await?,
+        };
+        self.relatives(connection, &mut notes, &mut found).await?;
+        let plan = decide(&self.request, &found)?;
+        let state_id = write::all(connection, &self.store.inner.clock, &plan).await?;
+        let mut all_notes = plan.notes;
+        all_notes.append(&mut notes);
+        let entry = Entry {
+            at: now,
+            before: before.clone(),
+            after: Some((plan.state.clone(), state_id)),
+            outcome: Outcome::Done {
+                state: plan.state,
+                state_id,
+                notes: all_notes,
+            },
+        };
+        audit::insert(connection, self.audit, &self.request, &entry).await?;
+        Ok(entry.outcome)
+    }
+
+    /// Reads the jobs that the decision needs beside this one, none of them under a live lock.
+    async fn relatives(
+        &self,
+        connection: &mut SqliteConnection,
+        notes: &mut Vec<String>,
+        found: &mut Found,
+    ) -> Result<(), Halt> {
+        // Of a job that has moved on nothing is done, so nothing else need be looked at.
+        let seen = &self.request.seen;
+        if found.job.state.as_ref() != Some(&seen.state)
+            || found.job.state_id != Some(seen.state_id)
+        {
+            return Ok(());
+        }
+        loop {
+            let ids = wanted(&self.request.action, found)?;
+            if ids.is_empty() {
+                return Ok(());
+            }
+            for id in ids {
+                notes.extend(find::lock(connection, id, found.now).await?);
+                let relative = find::job(connection, id).await?;
+                found.relatives.insert(id, relative);
+            }
+        }
+    }
+
+    /// A COMMIT that failed is rolled back, or has happened although its answer was an error: the
+    /// audit row tells.
+    async fn after_failed_commit(
+        &self,
+        error: sqlx::Error,
+        done: Outcome,
+    ) -> Result<Outcome, Halt> {
+        tracing::warn!(audit = %self.audit, %error, "a COMMIT failed");
+        match audit::is_there(&self.store, self.audit).await {
+            Ok(true) => Ok(done),
+            Ok(false) => Err(error.into()),
+            Err(unread) => {
+                tracing::warn!(audit = %self.audit, error = %unread, "the audit cannot be read");
+                Ok(Outcome::Unknown {
+                    why: format!(
+                        "COMMIT answered with an error ({error}), and the audit cannot be read. \
+                         Look there for {}: it says whether the action happened. Do not act again \
+                         before.",
+                        self.audit
+                    ),
+                })
+            }
+        }
+    }
+
+    /// Writes down an outcome other than done. It stands whether or not that succeeds.
+    async fn record(
+        &self,
+        writer: &SqlitePool,
+        before: Option<(StateName, i64)>,
+        outcome: Outcome,
+    ) -> Outcome {
+        let entry = Entry {
+            at: self.store.inner.clock.now(),
+            before,
+            after: None,
+            outcome,
+        };
+        let written = async {
+            let mut connection = writer.acquire().await?;
+            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+            audit::insert(&mut transaction, self.audit, &self.request, &entry).await?;
+            transaction.commit().await
+        };
+        if let Err(error) = written.await {
+            tracing::warn!(
+                audit = %self.audit,
+                job = self.request.seen.job,
+                outcome = entry.outcome.slug(),
+                error = %errors::sort(&error),
+                "an action without effect could not be written to the audit"
+            );
+        }
+        entry.outcome
+    }
+}
+
+/// What it means that the file could not even be opened.
+fn not_begun(error: &StoreError) -> Outcome {
+    match error {
+        StoreError::Unreadable(why) | StoreError::Forbidden(why) => {
+            Outcome::Refused { why: why.clone() }
+        }
+        other => Outcome::Busy {
+            since: None,
+            why: format!("Nothing was changed: {other}. Try again."),
+        },
+    }
+}
+
+/// What an error of the database before COMMIT means. Nothing was changed.
+fn halted(error: &sqlx::Error) -> Outcome {
+    if errors::is_busy(error) {
+        return Outcome::Busy {
+            since: None,
+            why: "Another process is writing to the file, and did not finish within two seconds. \
+                  Nothing was changed; try again."
+                .to_owned(),
+        };
+    }
+    not_begun(&errors::sort(error))
+}

@@ -1,0 +1,176 @@
+//! Beside a running Hangfire server: the program named by `REDRIVE_PEER`.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant as Moment};
+
+use app::model::state::ListState;
+use app::ports::jobs::{Anchor, JobFilter};
+use app::ports::source::{Access, Source as _};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::*;
+
+struct Peer {
+    address: SocketAddr,
+    process: Child,
+}
+
+impl Peer {
+    /// Starts a server on a file; `None`, said loudly, where there is no program.
+    async fn on(path: &Path) -> Option<Self> {
+        let Some(program) = std::env::var_os("REDRIVE_PEER") else {
+            assert!(std::env::var_os("CI").is_none(), "REDRIVE_PEER is not set");
+            eprintln!("SKIPPED: REDRIVE_PEER is not set, nothing was tested here");
+            return None;
+        };
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = free.local_addr().unwrap();
+        drop(free);
+        let process = Command::new(program)
+            .arg("--Sqlite")
+            .arg(path)
+            .args([
+                "--Url",
+                &format!("http://{address}"),
+                "--ServerName",
+                "peer",
+            ])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let peer = Self { address, process };
+        until(Duration::from_secs(60), async || {
+            (peer
+                .call("GET", "/health")
+                .await?
+                .starts_with("HTTP/1.1 200"))
+            .then_some(())
+        })
+        .await;
+        Some(peer)
+    }
+
+    async fn call(&self, method: &str, path: &str) -> Option<String> {
+        let mut stream = TcpStream::connect(self.address).await.ok()?;
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+            self.address
+        );
+        stream.write_all(request.as_bytes()).await.ok()?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.ok()?;
+        Some(answer)
+    }
+
+    async fn enqueue(&self, kind: &str) {
+        let answer = self
+            .call("POST", &format!("/enqueue?kind={kind}&n=1"))
+            .await;
+        assert!(answer.is_some_and(|text| text.starts_with("HTTP/1.1 200")));
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+/// Asks again and again until there is an answer.
+async fn until<T>(limit: Duration, question: impl AsyncFn() -> Option<T>) -> T {
+    let begin = Moment::now();
+    loop {
+        if let Some(answer) = question().await {
+            return answer;
+        }
+        assert!(begin.elapsed() < limit, "no answer within {limit:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// The only job, once it rests in a list after so many attempts.
+async fn rests(store: &SqliteStore, list: ListState, attempts: u32) -> (i64, StateName, i64) {
+    let filter = JobFilter {
+        state: Some(list),
+        ..JobFilter::default()
+    };
+    until(Duration::from_secs(30), async || {
+        let page = store.list(&filter, Anchor::Start, 10).await.unwrap();
+        let row = page.rows.first()?;
+        (row.attempts == attempts && !row.state.unsettled).then(|| {
+            (
+                row.id,
+                row.state.name.clone().unwrap(),
+                row.state.id.unwrap(),
+            )
+        })
+    })
+    .await
+}
+
+async fn a_requeued_job_is_finished(store: &SqliteStore, peer: &Peer) {
+    // Fails twice, is never retried by the system, and succeeds on its third run.
+    peer.enqueue("third-time").await;
+    for attempt in 1..=2 {
+        let seen = rests(store, ListState::Failed, attempt).await;
+        let outcome = store.act(SystemClock.new_id(), &on(seen, requeue())).await;
+        assert!(matches!(outcome, Outcome::Done { .. }), "{outcome:?}");
+    }
+    let (id, ..) = rests(store, ListState::Succeeded, 3).await;
+    let job = store.job(id, 50).await.unwrap().unwrap();
+    let names: Vec<&str> = job.states.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "Enqueued",
+            "Processing",
+            "Failed",
+            "Enqueued",
+            "Processing",
+            "Failed",
+            "Enqueued",
+            "Processing",
+            "Succeeded"
+        ]
+    );
+    until(Duration::from_secs(10), async || {
+        let job = store.job(id, 1).await.unwrap().unwrap();
+        job.queue_rows.is_empty().then_some(())
+    })
+    .await;
+    let servers = store.servers().await.unwrap();
+    assert!(
+        servers.iter().any(|server| server.id.starts_with("peer:")),
+        "{servers:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_live_servers_file_is_read_and_acted_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("live.db");
+    let Some(peer) = Peer::on(&path).await else {
+        return;
+    };
+    let store = SqliteStore::open(&path, Arc::new(SystemClock))
+        .await
+        .unwrap();
+    store.migrate().await.unwrap();
+    assert_eq!(store.info().await.unwrap().access, Access::ReadWrite);
+    a_requeued_job_is_finished(&store, &peer).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_runs_on_a_file_of_ours() {
+    let file = TestFile::new().await;
+    let Some(peer) = Peer::on(&file.path).await else {
+        return;
+    };
+    a_requeued_job_is_finished(&file.store, &peer).await;
+}
