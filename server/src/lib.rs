@@ -1,7 +1,12 @@
 //! Everything of Redrive that touches the world: databases, sockets, the clock, the command line.
 
 pub mod bookstore;
+pub mod cli;
 pub mod clock;
+pub mod config;
+pub mod http;
+pub mod lifecycle;
+pub mod source;
 pub mod store;
 
 #[cfg(test)]

@@ -1,0 +1,93 @@
+// Starts what the tests look at: databases filled from recorded fixtures, and one Redrive that
+// watches them all. Everything is stopped again at the end.
+
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const fixtures = join(import.meta.dirname, '../../app/tests/fixtures');
+
+/** Folders that become a PostgreSQL source each, under their own name. */
+const RECORDED = ['article', 'policies', 'workers', 'operators', 'transitions'];
+
+export interface Redrive {
+  url: string;
+  process: ChildProcess;
+}
+
+/** Starts `redrive` with these arguments on a free port and waits until it says where it is. */
+export async function redrive(args: string[], env: Record<string, string> = {}): Promise<Redrive> {
+  const binary = process.env.REDRIVE_BIN ?? '../target/debug/redrive';
+  const child = spawn(binary, [...args, '--bind', '127.0.0.1:0', '--operator', 'ada'], {
+    stdio: ['ignore', 'pipe', process.env.REDRIVE_LOG ? 'inherit' : 'ignore'],
+    env: { ...process.env, ...env },
+  });
+  for await (const line of createInterface({ input: child.stdout! })) {
+    const url = /https?:\/\/\S+/.exec(line)?.[0];
+    if (url) return { url: url.replace(/\/$/, ''), process: child };
+  }
+  throw new Error(`${binary} ended before it served anything`);
+}
+
+export async function stop(server: Redrive): Promise<void> {
+  const ended = new Promise((resolve) => server.process.once('exit', resolve));
+  server.process.kill('SIGTERM');
+  await ended;
+}
+
+function postgres(): URL {
+  const url = process.env.REDRIVE_TEST_POSTGRES;
+  if (!url) throw new Error('REDRIVE_TEST_POSTGRES is not set: run server/tests/with-postgres.sh');
+  return new URL(url);
+}
+
+export function sql(database: string, input: string): void {
+  const url = postgres();
+  url.pathname = `/${database}`;
+  execFileSync('psql', ['-q', '-v', 'ON_ERROR_STOP=1', '-d', url.href], {
+    input,
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
+}
+
+/** A fresh database with Hangfire's tables, and a recorded fixture or other rows in it. */
+export function database(name: string, rows: string): string {
+  const fresh = `e2e_${name.replaceAll('-', '_')}`;
+  sql('postgres', `DROP DATABASE IF EXISTS ${fresh} WITH (FORCE);`);
+  sql('postgres', `CREATE DATABASE ${fresh};`);
+  const layout = readFileSync(join(fixtures, 'layout/v23.sql'), 'utf8');
+  sql(fresh, `${layout}\nDELETE FROM hangfire.schema;\n${rows}`);
+  const url = postgres();
+  url.pathname = `/${fresh}`;
+  return url.href;
+}
+
+export function recorded(folder: string): string {
+  const file = folder === 'transitions' ? 'base.sql' : 'data.sql';
+  return readFileSync(join(fixtures, folder, file), 'utf8');
+}
+
+export default async function setup(): Promise<() => Promise<void>> {
+  const folder = mkdtempSync(join(tmpdir(), 'redrive-e2e-'));
+  const sources = RECORDED.map(
+    (name) => `[[source]]\nname = "${name}"\ndatabase = "${database(name, recorded(name))}"\n`,
+  );
+  const readOnly = `[[source]]\nname = "locked"\nlabel = "Locked"\nenvironment = "prod"\nread_only = true\ndatabase = "${sources[0] && database('locked', recorded('article'))}"\n`;
+  const hostile = readFileSync(join(import.meta.dirname, 'hostile.sql'), 'utf8');
+  const strange = `[[source]]\nname = "hostile"\nenvironment = "staging"\ndatabase = "${database('hostile', hostile)}"\n`;
+  const config = join(folder, 'redrive.toml');
+  writeFileSync(config, [...sources, readOnly, strange].join('\n'));
+
+  const recordedServer = await redrive(['serve', '--config', config]);
+  const demo = await redrive(['demo', '--file', join(folder, 'demo.db'), '--jobs', '400']);
+  process.env.REDRIVE_URL = recordedServer.url;
+  process.env.REDRIVE_DEMO_URL = demo.url;
+
+  return async () => {
+    await stop(recordedServer);
+    await stop(demo);
+    rmSync(folder, { recursive: true });
+  };
+}

@@ -1,0 +1,183 @@
+//! The command line.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::{self, Config, ConfigError, ConfigFile, DEFAULT_BIND, SourceConfig};
+
+pub mod demo;
+pub mod migrate;
+pub mod serve;
+
+/// Watch background jobs that retry, and act on them safely.
+#[derive(Debug, Parser)]
+#[command(name = "redrive", version, about)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve the dashboard.
+    Serve(Serving),
+    /// Make a demo database if there is none, and serve it.
+    Demo(Demo),
+    /// Create or bring up to date Redrive's own tables.
+    Migrate(Migrate),
+}
+
+/// Which database to open.
+#[derive(Debug, Clone, Args)]
+pub struct Database {
+    /// A postgres:// URL, or the path of an SQLite file. The source is then named "main".
+    #[arg(long, env = "REDRIVE_DATABASE", hide_env_values = true)]
+    pub database: Option<String>,
+    /// Schema of Hangfire's tables on PostgreSQL.
+    #[arg(long, env = "REDRIVE_SCHEMA")]
+    pub schema: Option<String>,
+    /// A configuration file with sources.
+    #[arg(long, env = "REDRIVE_CONFIG")]
+    pub config: Option<PathBuf>,
+}
+
+/// How to listen.
+#[derive(Debug, Clone, Args)]
+pub struct Listening {
+    /// Address to listen on; a loopback address.
+    #[arg(long, env = "REDRIVE_BIND")]
+    pub bind: Option<SocketAddr>,
+    /// Path below which everything is served, for example /ops/redrive.
+    #[arg(long, env = "REDRIVE_BASE_PATH")]
+    pub base_path: Option<String>,
+    /// Listen on any address. Everybody who reaches it may act: only for a trusted network behind
+    /// a proxy that lets nobody else in.
+    #[arg(long, env = "REDRIVE_INSECURE_ALLOW_REMOTE")]
+    pub insecure_allow_remote: bool,
+    /// Name of the operator in the audit; the OS user where it is missing.
+    #[arg(long, env = "REDRIVE_OPERATOR")]
+    pub operator: Option<String>,
+}
+
+/// Options of `serve`.
+#[derive(Debug, Args)]
+pub struct Serving {
+    /// Which database.
+    #[command(flatten)]
+    pub database: Database,
+    /// How to listen.
+    #[command(flatten)]
+    pub listening: Listening,
+}
+
+/// Options of `demo`.
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// Where the demo database lies.
+    #[arg(long, env = "REDRIVE_DEMO_FILE", default_value = "redrive-demo.db")]
+    pub file: PathBuf,
+    /// How many jobs to make.
+    #[arg(long, default_value_t = 2_000)]
+    pub jobs: usize,
+    /// The same seed makes the same jobs.
+    #[arg(long, default_value_t = 42)]
+    pub seed: u64,
+    /// Make it anew, even if it is there.
+    #[arg(long)]
+    pub fresh: bool,
+    /// How to listen.
+    #[command(flatten)]
+    pub listening: Listening,
+}
+
+/// Options of `migrate`.
+#[derive(Debug, Args)]
+pub struct Migrate {
+    /// Which database.
+    #[command(flatten)]
+    pub database: Database,
+    /// Print the SQL for somebody who may run it, and change nothing.
+    #[arg(long)]
+    pub print: bool,
+    /// Create Hangfire's own tables too. Only in an empty database.
+    #[arg(long)]
+    pub hangfire: bool,
+}
+
+impl Database {
+    /// The configuration file, where one is given or `redrive.toml` lies here.
+    fn file(&self) -> Result<ConfigFile, ConfigError> {
+        let here = PathBuf::from("redrive.toml");
+        match &self.config {
+            Some(path) => ConfigFile::read(path),
+            None if self.database.is_none() && here.is_file() => ConfigFile::read(&here),
+            None => Ok(ConfigFile::default()),
+        }
+    }
+
+    /// The sources: `--database` alone, else those of the file.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn sources(&self) -> Result<Vec<SourceConfig>, ConfigError> {
+        match &self.database {
+            Some(url) => Ok(vec![SourceConfig::main(url.clone(), self.schema.clone())]),
+            None => Ok(self.file()?.sources),
+        }
+    }
+}
+
+impl Serving {
+    /// Puts command line, environment and file together.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with what to change.
+    pub fn config(&self) -> Result<Config, ConfigError> {
+        let file = self.database.file()?;
+        let mut config = self.listening.config(self.database.sources()?)?;
+        if self.listening.bind.is_none()
+            && let Some(bind) = file.bind
+        {
+            config.bind = bind;
+        }
+        if self.listening.base_path.is_none()
+            && let Some(base) = &file.base_path
+        {
+            config.base_path = config::base_path(base)?;
+        }
+        if self.listening.operator.is_none()
+            && let Some(operator) = file.operator
+        {
+            config.operator = operator;
+        }
+        config.check(self.listening.insecure_allow_remote)
+    }
+}
+
+impl Listening {
+    /// A configuration of these options alone; not checked yet.
+    ///
+    /// # Errors
+    /// Where the base path cannot be one.
+    pub fn config(&self, sources: Vec<SourceConfig>) -> Result<Config, ConfigError> {
+        Ok(Config {
+            bind: self.bind.unwrap_or(DEFAULT_BIND),
+            base_path: config::base_path(self.base_path.as_deref().unwrap_or_default())?,
+            operator: self.operator.clone().unwrap_or_else(os_user),
+            sources,
+        })
+    }
+}
+
+/// The OS user's name, for the audit.
+fn os_user() -> String {
+    ["USER", "LOGNAME"]
+        .iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .find(|name| !name.is_empty())
+        .unwrap_or_else(|| "unknown".to_owned())
+}

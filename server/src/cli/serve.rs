@@ -1,0 +1,140 @@
+//! `redrive serve`.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use anyhow::Context;
+use app::links::Links;
+use app::ports::error::StoreError;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::bookstore;
+use crate::clock::{SharedClock, SystemClock};
+use crate::config::{Config, SourceConfig};
+use crate::http::router;
+use crate::http::state::AppState;
+use crate::lifecycle;
+use crate::source::{Snapshot, SourceHandle, Store, sampler};
+use crate::store::postgres::PostgresStore;
+use crate::store::sqlite::SqliteStore;
+
+/// Work that goes on beside serving, until the token is cancelled.
+pub type Extra =
+    Box<dyn FnOnce(CancellationToken) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
+
+/// Serves until the process is told to stop.
+///
+/// # Errors
+/// Where the address is taken, or a source cannot be opened for a reason that waiting won't mend.
+pub async fn run(config: Config) -> anyhow::Result<()> {
+    run_with(config, None).await
+}
+
+/// As [`run`], with other work beside it.
+///
+/// # Errors
+/// As [`run`].
+#[expect(
+    clippy::print_stdout,
+    reason = "where it is served is for the terminal"
+)]
+pub async fn run_with(config: Config, extra: Option<Extra>) -> anyhow::Result<()> {
+    let stop = lifecycle::stop_on_signal()?;
+    let clock: SharedClock = Arc::new(SystemClock);
+    let listener = TcpListener::bind(config.bind)
+        .await
+        .with_context(|| format!("cannot listen on {}", config.bind))?;
+    let address = listener.local_addr()?;
+
+    if let Some(extra) = extra {
+        tokio::spawn(extra(stop.clone()));
+    }
+    let mut sources = Vec::new();
+    for source in config.sources {
+        sources.push(watch_source(source, &clock, &stop).await?);
+    }
+    let links = Links::new(&config.base_path);
+    let root = links.root();
+    let state = AppState::new(links, clock, config.operator, sources, stop.clone());
+
+    tracing::info!(%address, "serving at http://{address}{root}");
+    println!("Redrive is at http://{address}{root}");
+    let served = axum::serve(listener, router::router(state))
+        .with_graceful_shutdown(stop.clone().cancelled_owned())
+        .into_future();
+    tokio::select! {
+        result = served => result.context("serving failed"),
+        () = cut_off(&stop) => Ok(()),
+    }
+}
+
+/// Opens a source, brings its own tables up to date where it may, and starts looking at it.
+async fn watch_source(
+    config: SourceConfig,
+    clock: &SharedClock,
+    stop: &CancellationToken,
+) -> anyhow::Result<SourceHandle> {
+    let (store, demo) = open(&config, clock.clone()).await?;
+    let (sender, live) = watch::channel(Snapshot::default());
+    tokio::spawn(sampler::run(store.clone(), sender, stop.clone()));
+    Ok(SourceHandle {
+        config: Arc::new(config),
+        store,
+        demo,
+        live,
+    })
+}
+
+/// Opens a source's database; with it comes what to say where its data is not real.
+///
+/// # Errors
+/// Where its URL or path cannot be used at all. A database that is merely away is no error: its
+/// pages say so and recover by themselves.
+async fn open(
+    config: &SourceConfig,
+    clock: SharedClock,
+) -> anyhow::Result<(Arc<dyn Store>, Option<String>)> {
+    let failed = || format!("source {}", config.name);
+    if config.is_postgres() {
+        let store =
+            PostgresStore::connect(&config.database, &config.schema, clock).with_context(failed)?;
+        if !config.read_only {
+            say_failed_migration(config, store.migrate().await);
+        }
+        return Ok((Arc::new(store), None));
+    }
+    let store = SqliteStore::open(&config.sqlite_path(), clock)
+        .await
+        .with_context(failed)?;
+    if !config.read_only {
+        say_failed_migration(config, store.migrate().await);
+    }
+    let demo = match store.writer().await {
+        Ok(pool) => bookstore::label(&pool).await.unwrap_or_default(),
+        Err(_) => None,
+    };
+    let demo = demo.map(|label| {
+        let made = label.made_at.format("%Y-%m-%d %H:%M UTC");
+        format!(
+            "Demo data: {} invented jobs of a bookstore, made {made}.",
+            label.jobs
+        )
+    });
+    Ok((Arc::new(store), demo))
+}
+
+/// A source whose own tables cannot be brought up to date is read all the same, and says so.
+fn say_failed_migration(config: &SourceConfig, result: Result<(), StoreError>) {
+    if let Err(error) = result {
+        tracing::warn!(source = config.name, %error, "own tables were not brought up to date");
+    }
+}
+
+/// Open pages must not hold the process: after the signal they get a moment, then they are cut.
+async fn cut_off(stop: &CancellationToken) {
+    stop.cancelled().await;
+    tokio::time::sleep(lifecycle::DRAIN).await;
+    tracing::info!(after = ?lifecycle::DRAIN, "cutting open connections");
+}

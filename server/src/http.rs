@@ -1,0 +1,14 @@
+//! The web side: URLs to pages, forms to actions.
+
+pub mod actions;
+pub mod assets;
+pub mod frame;
+pub mod health;
+pub mod pages;
+pub mod query;
+pub mod router;
+pub mod security;
+pub mod state;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,277 @@
+//! Actions: plain forms in, one guarded transaction each, outcomes out.
+
+use app::actions::{Action, Enqueue, Outcome, Request, Seen};
+use app::model::state::StateName;
+use axum::extract::State;
+use axum::response::Response;
+use axum_extra::extract::Form;
+use serde::Deserialize;
+
+use super::frame::Visit;
+use super::state::AppState;
+use crate::source::SourceHandle;
+
+mod answer;
+
+use answer::Acted;
+
+/// Several jobs at once, but no more than this: the answer comes within one request.
+const MOST_ITEMS: usize = 100;
+/// Reasons longer than this are refused rather than cut.
+const LONGEST_REASON: usize = 2_000;
+
+/// What the forms send.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ActionForm {
+    source: String,
+    job: String,
+    state: String,
+    state_id: String,
+    /// `job:state_id:state`, once per job, instead of the three fields above.
+    item: Vec<String>,
+    reason: String,
+    queue: String,
+    reset_retries: String,
+    /// The page to go back to; only pages of the same source are followed.
+    back: String,
+}
+
+/// `POST /api/requeue`
+pub async fn requeue(
+    state: State<AppState>,
+    visit: Visit,
+    Form(form): Form<ActionForm>,
+) -> Response {
+    let action = Action::Requeue(form.enqueue());
+    act(state, visit, form, action).await
+}
+
+/// `POST /api/enqueue-now`
+pub async fn enqueue_now(
+    state: State<AppState>,
+    visit: Visit,
+    Form(form): Form<ActionForm>,
+) -> Response {
+    let action = Action::EnqueueNow(form.enqueue());
+    act(state, visit, form, action).await
+}
+
+/// `POST /api/delete`
+pub async fn delete(
+    state: State<AppState>,
+    visit: Visit,
+    Form(form): Form<ActionForm>,
+) -> Response {
+    act(state, visit, form, Action::Delete).await
+}
+
+/// `POST /api/undo-delete`
+pub async fn undo_delete(
+    state: State<AppState>,
+    visit: Visit,
+    Form(form): Form<ActionForm>,
+) -> Response {
+    act(state, visit, form, Action::UndoDelete).await
+}
+
+async fn act(
+    State(state): State<AppState>,
+    visit: Visit,
+    form: ActionForm,
+    action: Action,
+) -> Response {
+    let Some(source) = state.source(&form.source).cloned() else {
+        return visit.no_such_source(&form.source);
+    };
+    let visit = visit.of(&source);
+    let requests = match form.requests(&state, &action) {
+        Ok(requests) => requests,
+        Err(why) => return visit.malformed(&why),
+    };
+    let mut acted = Vec::with_capacity(requests.len());
+    for request in requests {
+        acted.push(act_once(&state, &source, request).await);
+    }
+    let several = !form.item.is_empty();
+    answer::answer(visit, &source, &action, &acted, several, &form.back).await
+}
+
+/// Runs one action in a task of its own: a browser that goes away cannot stop it half-way.
+async fn act_once(state: &AppState, source: &SourceHandle, request: Request) -> Acted {
+    let audit = state.clock().new_id();
+    let seen = request.seen.clone();
+    if source.config.read_only {
+        let why = "This source is configured as read-only, so nothing was changed.".to_owned();
+        return Acted {
+            audit,
+            seen,
+            outcome: Outcome::Refused { why },
+        };
+    }
+    let store = source.store.clone();
+    let task = tokio::spawn(async move { store.act(audit, &request).await });
+    let outcome = task.await.unwrap_or_else(|error| {
+        tracing::error!(%error, job = seen.job, %audit, "an action's task ended early");
+        let why = format!("The action broke off. Look for {audit} in the audit, and at the job.");
+        Outcome::Unknown { why }
+    });
+    tracing::info!(
+        source = source.config.name,
+        job = seen.job,
+        %audit,
+        outcome = outcome.slug(),
+        "an operator acted"
+    );
+    Acted {
+        audit,
+        seen,
+        outcome,
+    }
+}
+
+impl ActionForm {
+    fn enqueue(&self) -> Enqueue {
+        let queue = self.queue.trim();
+        Enqueue {
+            queue: (!queue.is_empty()).then(|| queue.to_owned()),
+            reset_retries: matches!(self.reset_retries.as_str(), "on" | "true" | "1"),
+        }
+    }
+
+    fn requests(&self, state: &AppState, action: &Action) -> Result<Vec<Request>, String> {
+        let reason = self.reason.trim();
+        if reason.chars().count() > LONGEST_REASON {
+            return Err(format!(
+                "the reason may have {LONGEST_REASON} characters at most"
+            ));
+        }
+        let queue = match action {
+            Action::Requeue(enqueue) | Action::EnqueueNow(enqueue) => enqueue.queue.as_deref(),
+            _ => None,
+        };
+        if let Some(queue) = queue.filter(|queue| !is_queue_name(queue)) {
+            return Err(format!(
+                "“{queue}” cannot be a queue: Hangfire allows lower-case letters, digits, _ and -"
+            ));
+        }
+        let requests = self.seen()?.into_iter().map(|seen| Request {
+            action: action.clone(),
+            seen,
+            reason: (!reason.is_empty()).then(|| reason.to_owned()),
+            actor: state.actor(),
+        });
+        Ok(requests.collect())
+    }
+
+    fn seen(&self) -> Result<Vec<Seen>, String> {
+        if self.item.is_empty() {
+            return Ok(vec![seen(&self.job, &self.state, &self.state_id)?]);
+        }
+        if self.item.len() > MOST_ITEMS {
+            return Err(format!("at most {MOST_ITEMS} jobs can be acted on at once"));
+        }
+        let mut all: Vec<Seen> = Vec::with_capacity(self.item.len());
+        for item in &self.item {
+            let mut parts = item.splitn(3, ':');
+            let (Some(job), Some(state_id), Some(state)) =
+                (parts.next(), parts.next(), parts.next())
+            else {
+                return Err(format!("“{item}” is not of the form job:state_id:state"));
+            };
+            let one = seen(job, state, state_id)?;
+            if !all.contains(&one) {
+                all.push(one);
+            }
+        }
+        Ok(all)
+    }
+}
+
+fn seen(job: &str, state: &str, state_id: &str) -> Result<Seen, String> {
+    let number = |name: &str, text: &str| {
+        text.trim()
+            .parse()
+            .map_err(|_| format!("“{name}” must be the number that the page named, not “{text}”"))
+    };
+    if state.trim().is_empty() {
+        return Err("“state” must name the state that the page showed".to_owned());
+    }
+    Ok(Seen {
+        job: number("job", job)?,
+        state: StateName::parse(state.trim()),
+        state_id: number("state_id", state_id)?,
+    })
+}
+
+fn is_queue_name(name: &str) -> bool {
+    let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c);
+    (1..=100).contains(&name.len()) && name.chars().all(legal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_job_is_named_by_three_fields() {
+        let form = ActionForm {
+            job: "42".into(),
+            state: "failed".into(),
+            state_id: "977".into(),
+            ..ActionForm::default()
+        };
+        let expected = Seen {
+            job: 42,
+            state: StateName::Failed,
+            state_id: 977,
+        };
+        assert_eq!(form.seen(), Ok(vec![expected]));
+    }
+
+    #[test]
+    fn several_jobs_are_named_by_items_and_counted_once() {
+        let item = vec![
+            "1:10:Failed".into(),
+            "2:20:My:State".into(),
+            "1:10:Failed".into(),
+        ];
+        let seen = ActionForm {
+            item,
+            ..ActionForm::default()
+        }
+        .seen()
+        .unwrap();
+        assert_eq!(seen.len(), 2);
+        assert_eq!(seen[1].state, StateName::Other("My:State".into()));
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused() {
+        for item in ["", "1", "1:2", "x:2:Failed", "1:y:Failed", "1:2:"] {
+            let form = ActionForm {
+                item: vec![item.into()],
+                ..ActionForm::default()
+            };
+            assert!(form.seen().is_err(), "{item:?}");
+        }
+        let many = (0..=MOST_ITEMS).map(|n| format!("{n}:1:Failed")).collect();
+        assert!(
+            ActionForm {
+                item: many,
+                ..ActionForm::default()
+            }
+            .seen()
+            .is_err()
+        );
+        assert!(ActionForm::default().seen().is_err());
+    }
+
+    #[test]
+    fn queue_names_are_hangfires() {
+        assert!(is_queue_name("critical_2-b"));
+        for name in ["", "Critical", "a b", "a:b", "é"] {
+            assert!(!is_queue_name(name), "{name:?}");
+        }
+    }
+}

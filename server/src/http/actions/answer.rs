@@ -1,0 +1,196 @@
+//! Saying what became of an action: JSON to programs, a page to browsers.
+
+use app::actions::{Action, Outcome, Seen};
+use app::links::Links;
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::super::frame::Visit;
+use crate::source::SourceHandle;
+
+/// One action that was tried.
+pub(super) struct Acted {
+    pub(super) audit: Uuid,
+    pub(super) seen: Seen,
+    pub(super) outcome: Outcome,
+}
+
+/// Programs get JSON. Browsers are sent back to the page they came from, with the ids of the audit
+/// rows from which that page names the outcomes. An outcome that left no audit row (a read-only
+/// source has none) is named on a page of its own.
+pub(super) async fn answer(
+    visit: Visit,
+    source: &SourceHandle,
+    action: &Action,
+    acted: &[Acted],
+    several: bool,
+    back: &str,
+) -> Response {
+    let status = match acted {
+        [one] if !several => status(&one.outcome),
+        _ => StatusCode::OK,
+    };
+    if visit.wants_json() {
+        let body = match acted {
+            [one] if !several => to_json(one),
+            all => Value::Array(all.iter().map(to_json).collect()),
+        };
+        return (status, Json(body)).into_response();
+    }
+    let last = acted.last().map(|one| one.audit).unwrap_or_default();
+    if !matches!(source.store.audit_row(last).await, Ok(Some(_))) {
+        let outcomes = acted
+            .iter()
+            .map(|one| (one.seen.clone(), one.outcome.clone()))
+            .collect();
+        return visit.outcomes(status, action, outcomes);
+    }
+    let links = visit.links();
+    let page = return_page(links, &source.config.name, acted, several, back);
+    let mut location = page;
+    for one in acted {
+        location.push(if location.contains('?') { '&' } else { '?' });
+        location.push_str("done=");
+        location.push_str(&one.audit.simple().to_string());
+    }
+    match HeaderValue::from_str(&location) {
+        Ok(location) => (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response(),
+        Err(_) => StatusCode::NO_CONTENT.into_response(),
+    }
+}
+
+/// The page that the form names, if it is one of this source; else the job's, or the list.
+fn return_page(links: &Links, source: &str, acted: &[Acted], several: bool, back: &str) -> String {
+    let pages = links.source(source);
+    let own = format!("{}/", pages.overview());
+    let safe = back.starts_with(&own)
+        && !back.contains("//")
+        && back
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && byte != b'\\' && byte != b'#');
+    if safe {
+        return without_done(back);
+    }
+    match acted {
+        [one] if !several => pages.job(one.seen.job),
+        _ => pages.jobs(&app::ports::jobs::JobFilter::default(), None, None),
+    }
+}
+
+/// Outcomes of earlier actions are not named again.
+fn without_done(url: &str) -> String {
+    let Some((path, query)) = url.split_once('?') else {
+        return url.to_owned();
+    };
+    let kept: Vec<_> = query
+        .split('&')
+        .filter(|pair| !pair.starts_with("done="))
+        .collect();
+    if kept.is_empty() {
+        path.to_owned()
+    } else {
+        format!("{path}?{}", kept.join("&"))
+    }
+}
+
+fn status(outcome: &Outcome) -> StatusCode {
+    match outcome {
+        Outcome::Done { .. } => StatusCode::OK,
+        Outcome::Moved { .. } | Outcome::Busy { .. } => StatusCode::CONFLICT,
+        Outcome::Gone => StatusCode::NOT_FOUND,
+        Outcome::Refused { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+        Outcome::Unknown { .. } => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}
+
+fn to_json(acted: &Acted) -> Value {
+    let mut body = json!({
+        "outcome": acted.outcome.slug(),
+        "job": acted.seen.job,
+        "audit": acted.audit.to_string(),
+    });
+    let more = match &acted.outcome {
+        Outcome::Done {
+            state,
+            state_id,
+            notes,
+        } => {
+            json!({ "state": state.as_str(), "state_id": state_id, "notes": notes })
+        }
+        Outcome::Moved { from, to, at, why } => json!({
+            "from": from.as_str(),
+            "to": to.as_ref().map(app::model::state::StateName::as_str),
+            "at": at,
+            "why": why,
+        }),
+        Outcome::Gone => json!({}),
+        Outcome::Busy { since, why } => json!({ "since": since, "why": why }),
+        Outcome::Refused { why } | Outcome::Unknown { why } => json!({ "why": why }),
+    };
+    if let (Value::Object(body), Value::Object(more)) = (&mut body, more) {
+        body.extend(more);
+    }
+    body
+}
+
+#[cfg(test)]
+mod tests {
+    use app::model::state::StateName;
+
+    use super::*;
+
+    fn acted(outcome: Outcome) -> Acted {
+        let seen = Seen {
+            job: 42,
+            state: StateName::Failed,
+            state_id: 9,
+        };
+        Acted {
+            audit: Uuid::nil(),
+            seen,
+            outcome,
+        }
+    }
+
+    #[test]
+    fn the_answer_of_a_done_action_is_the_documented_one() {
+        let done = Outcome::Done {
+            state: StateName::Enqueued,
+            state_id: 977,
+            notes: Vec::new(),
+        };
+        let body = to_json(&acted(done));
+        assert_eq!(body["outcome"], "done");
+        assert_eq!((&body["job"], &body["state_id"]), (&json!(42), &json!(977)));
+        assert_eq!(body["state"], "Enqueued");
+    }
+
+    #[test]
+    fn a_form_cannot_send_the_browser_elsewhere() {
+        let links = Links::new("/ops");
+        let gone = [acted(Outcome::Gone)];
+        let page = |back: &str| return_page(&links, "prod", &gone, false, back);
+        assert_eq!(
+            page("/ops/s/prod/jobs?state=failed"),
+            "/ops/s/prod/jobs?state=failed"
+        );
+        assert_eq!(
+            page("/ops/s/prod/jobs?state=failed&done=1"),
+            "/ops/s/prod/jobs?state=failed"
+        );
+        for evil in [
+            "https://evil.example/",
+            "//evil.example/s/prod/",
+            "/ops/s/other/jobs",
+            "/ops/s/prod//evil.example",
+            "/ops/s/prod/\\evil",
+            "/ops/s/prod/a\r\nX: y",
+            "",
+        ] {
+            assert_eq!(page(evil), "/ops/s/prod/jobs/42", "{evil:?}");
+        }
+    }
+}

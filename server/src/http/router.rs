@@ -1,0 +1,75 @@
+//! Which URL goes where.
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::Uri;
+use axum::middleware;
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use tower_http::compression::CompressionLayer;
+use tower_http::csrf::CsrfLayer;
+use tower_http::trace::TraceLayer;
+
+use super::frame::Visit;
+use super::state::AppState;
+use super::{actions, assets, health, pages, security};
+
+/// Everything, below the base path.
+pub fn router(state: AppState) -> Router {
+    let base = state.links().base().to_owned();
+    let inner = routes();
+    let routes = if base.is_empty() {
+        inner
+    } else {
+        // `/ops/redrive` alone goes to `/ops/redrive/`; nothing outside of it is served.
+        let root = state.links().root();
+        Router::new()
+            .route(
+                &base,
+                get(move || async move { Redirect::permanent(&root) }),
+            )
+            .nest(&format!("{base}/"), inner)
+    };
+    routes
+        .fallback(not_found)
+        .layer(CsrfLayer::new())
+        .layer(middleware::from_fn_with_state(
+            state.clone(),
+            security::explain_refusal,
+        ))
+        .layer(CompressionLayer::new())
+        .layer(middleware::from_fn(security::headers))
+        .layer(TraceLayer::new_for_http())
+        .with_state(state)
+}
+
+fn routes() -> Router<AppState> {
+    Router::new()
+        .route("/", get(first_source))
+        .route("/s/{source}", get(pages::overview::show))
+        .route("/s/{source}/jobs", get(pages::jobs::show))
+        .route("/s/{source}/jobs/{job}", get(pages::job::show))
+        .route("/s/{source}/servers", get(pages::servers::show))
+        .route("/s/{source}/audit", get(pages::audit::show))
+        .route("/api/requeue", post(actions::requeue))
+        .route("/api/enqueue-now", post(actions::enqueue_now))
+        .route("/api/delete", post(actions::delete))
+        .route("/api/undo-delete", post(actions::undo_delete))
+        .route("/assets/{name}", get(assets::serve))
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
+}
+
+/// `/` goes to the first source.
+async fn first_source(State(state): State<AppState>) -> Response {
+    match state.sources().first() {
+        Some(first) => {
+            Redirect::to(&state.links().source(&first.config.name).overview()).into_response()
+        }
+        None => axum::http::StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+async fn not_found(visit: Visit, uri: Uri) -> Response {
+    visit.no_such_page(uri.path())
+}
