@@ -90,15 +90,24 @@ impl Conditions {
         }
         if let Some(queue) = &filter.queue {
             let value = built.bind(data(queue));
-            built.history.push(format!("{LAST_QUEUE} = {value}"));
+            built.last(
+                filter.state == Some(ListState::Enqueued),
+                format!("{LAST_QUEUE} = {value}"),
+            );
         }
         if let Some(server) = &filter.server {
             let value = built.bind(data(server));
-            built.history.push(format!("{LAST_SERVER} = {value}"));
+            built.last(
+                filter.state == Some(ListState::Processing),
+                format!("{LAST_SERVER} = {value}"),
+            );
         }
         if let Some(exception) = &filter.exception {
             let value = built.bind(data(exception));
-            built.history.push(is_type(LAST_EXCEPTION, &value));
+            built.last(
+                filter.state == Some(ListState::Failed),
+                is_type(LAST_EXCEPTION, &value),
+            );
         }
         if let Some(attempts) = filter.attempts_min.filter(|&attempts| attempts > 0) {
             let value = built.bind(Value::Int(attempts.into()));
@@ -121,6 +130,15 @@ impl Conditions {
                 .current
                 .push("(c.reason LIKE 'Retry attempt %') IS NOT TRUE".to_owned()),
             _ => {}
+        }
+    }
+
+    /// A condition on the last row of a name: where that is the current one, no history is needed.
+    fn last(&mut self, is_current: bool, condition: String) {
+        if is_current {
+            self.current.push(condition);
+        } else {
+            self.history.push(condition);
         }
     }
 
@@ -147,12 +165,12 @@ impl Conditions {
 }
 
 /// Whether a stored type is the one asked for: by its full name, with or without the assembly, or
-/// by the last part of its name.
+/// by the last part of its name. Most types do not hold that text at all, which is found out first.
 fn is_type(stored: &str, value: &str) -> String {
     format!(
-        "EXISTS (SELECT 1 FROM (SELECT {stored} AS name OFFSET 0) n \
-         WHERE n.name = {value} OR left(n.name, length({value}) + 1) = {value} || ',' \
-         OR substring(split_part(split_part(n.name, ',', 1), '[', 1) from '[^.+]*$') = {value})"
+        "(strpos({stored}, {value}) > 0 AND ({stored} = {value} \
+         OR left({stored}, length({value}) + 1) = {value} || ',' \
+         OR substring(split_part(split_part({stored}, ',', 1), '[', 1) from '[^.+]*$') = {value}))"
     )
 }
 

@@ -1,10 +1,10 @@
 //! Lists of jobs: which ones a page holds, and their light rows.
 //!
-//! Hangfire has an index on the state's name and one on the job's id, but none on both. A page is
-//! therefore looked for twice, in one statement: *near* walks the newest [`WALK`] jobs by id, which
-//! finds a page of any state that is not rare there; where it is, *far* takes all jobs of the state
-//! from the index on its name and sorts their ids. The second part is not run where the first one
-//! filled the page. See `docs/query-plans.md`.
+//! Hangfire has an index on the state's name and one on the job's id, but none on both. The ids of a
+//! page are therefore looked for twice: *near* walks the next [`WALK`] jobs by id, which finds a page
+//! of any state that is not rare there; where that does not fill the page, *far* takes all jobs of
+//! the state from the index on its name and sorts their ids. Then the light rows of the found ids
+//! are read. See `docs/query-plans.md`.
 
 use std::sync::Arc;
 
@@ -75,92 +75,27 @@ async fn page(
         Anchor::OlderThan(id) => (id, true),
         Anchor::NewerThan(id) => (id, false),
     };
-    // The anchor itself is read too: where it still fits, it tells without another query that the
-    // list goes on beyond it. One row more than asked for tells the same at the other end.
-    let found = rows(conn, layout, filter, from, older, limit + 2).await?;
+    // The anchor itself is looked for too: where it still fits, it tells without another query that
+    // the list goes on beyond it. One row more than asked for tells the same at the other end.
+    let mut found = ids(conn, layout, filter, from, older, limit + 2).await?;
     let anchored = anchor != Anchor::Start;
-    let mut jobs: Vec<JobRow> = found
-        .iter()
-        .map(|row| job_row(row, layout))
-        .collect::<Result<_, _>>()?;
-    let fits = jobs.first().is_some_and(|job| job.id == from);
-    if fits && anchored {
-        jobs.remove(0);
+    let fits = anchored && found.first() == Some(&from);
+    if fits {
+        found.remove(0);
     }
     let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
-    let beyond = jobs.len() > wanted;
-    jobs.truncate(wanted);
-    let behind = match anchor {
-        Anchor::Start => false,
-        _ if fits => true,
-        _ => !ids(conn, layout, filter, from, !older, 1).await?.is_empty(),
-    };
-    if !older {
-        jobs.reverse();
-    }
+    let beyond = found.len() > wanted;
+    found.truncate(wanted);
+    let behind =
+        fits || (anchored && !ids(conn, layout, filter, from, !older, 1).await?.is_empty());
     Ok(JobPage {
-        rows: jobs,
+        rows: light_rows(conn, layout, found).await?,
         has_newer: if older { behind } else { beyond },
         has_older: if older { beyond } else { behind },
     })
 }
 
-/// The statement's beginning: a table `page` of at most `limit` ids from `from` on, `from` too.
-fn page_of(
-    filter: &JobFilter,
-    layout: &Layout,
-    from: i64,
-    older: bool,
-    limit: u32,
-) -> (String, Conditions) {
-    let mut conditions = Conditions::of(filter, layout);
-    let first = conditions.bind(Value::Int(from));
-    let limit = conditions.bind(Value::Int(limit.into()));
-    let (reach, direction) = if older { ("<=", "DESC") } else { (">=", "ASC") };
-    let range = format!("j.id {reach} {first}");
-    let current = if conditions.current.is_empty() && conditions.history.is_empty() {
-        ""
-    } else {
-        "LEFT JOIN {s}.state c ON c.id = j.stateid AND c.jobid = j.id"
-    };
-    let every = all(&[&conditions.job, &conditions.current, &conditions.history]);
-    if filter.state.is_none() {
-        let sql = format!(
-            "WITH page AS (SELECT j.id FROM {{s}}.job j {current} \
-             WHERE {range} AND {every} ORDER BY j.id {direction} LIMIT {limit})"
-        );
-        return (sql, conditions);
-    }
-    let near = format!(
-        "SELECT j.id FROM (SELECT * FROM {{s}}.job j WHERE {range} ORDER BY j.id {direction} \
-         LIMIT {WALK}) j {current} WHERE {every} ORDER BY j.id {direction} LIMIT {limit}"
-    );
-    let cheap = all(&[&conditions.job, &conditions.current]);
-    let unfilled = format!("(SELECT count(*) FROM near) < {limit}");
-    let far = if conditions.history.is_empty() {
-        format!(
-            "SELECT j.id FROM {{s}}.job j {current} WHERE {range} AND {cheap} AND {unfilled} \
-             ORDER BY j.id + 0 {direction} LIMIT {limit}"
-        )
-    } else {
-        // Sorted first, so that a history is only looked up until the page is filled.
-        let history = all(&[&conditions.history]);
-        format!(
-            "SELECT x.id FROM (SELECT j.id FROM {{s}}.job j {current} \
-             WHERE {range} AND {cheap} AND {unfilled} ORDER BY j.id {direction} OFFSET 0) x \
-             CROSS JOIN LATERAL (SELECT 1 FROM {{s}}.job j \
-             LEFT JOIN {{s}}.state c ON c.id = j.stateid AND c.jobid = j.id \
-             WHERE j.id = x.id AND {history} LIMIT 1) fits ORDER BY x.id {direction} LIMIT {limit}"
-        )
-    };
-    let sql = format!(
-        "WITH near AS ({near}), far AS ({far}), \
-         page AS (SELECT id FROM near UNION SELECT id FROM far ORDER BY id {direction} LIMIT {limit})"
-    );
-    (sql, conditions)
-}
-
-/// Ids of jobs that fit.
+/// Ids of at most `limit` jobs that fit, from `from` on, `from` too, in the direction of the walk.
 async fn ids(
     conn: &mut PgConnection,
     layout: &Layout,
@@ -169,40 +104,129 @@ async fn ids(
     older: bool,
     limit: u32,
 ) -> Result<Vec<i64>, Error> {
-    let (mut sql, conditions) = page_of(filter, layout, from, older, limit);
-    sql.push_str(" SELECT id::bigint AS id FROM page");
+    let mut conditions = Conditions::of(filter, layout);
+    let range = Range {
+        first: conditions.bind(Value::Int(from)),
+        limit: conditions.bind(Value::Int(limit.into())),
+        older,
+    };
+    if filter.state.is_none() {
+        return fetch_ids(conn, layout, every_state(&conditions, &range), conditions).await;
+    }
+    let found = fetch_ids(conn, layout, near(&conditions, &range), conditions.clone()).await?;
+    if found.len() >= usize::try_from(limit).unwrap_or(usize::MAX) {
+        return Ok(found);
+    }
+    fetch_ids(conn, layout, far(&conditions, &range), conditions).await
+}
+
+async fn fetch_ids(
+    conn: &mut PgConnection,
+    layout: &Layout,
+    template: String,
+    conditions: Conditions,
+) -> Result<Vec<i64>, Error> {
     conditions
-        .bound(sqlx::query(layout.sql(&sql)).persistent(false))
+        .bound(sqlx::query(layout.sql(&template)).persistent(false))
         .fetch_all(conn)
         .await?
         .iter()
-        .map(|row| row.try_get("id"))
+        .map(|row| row.try_get(0))
         .collect()
 }
 
-/// Light rows of jobs that fit, in the direction of the walk.
-async fn rows(
-    conn: &mut PgConnection,
-    layout: &Layout,
-    filter: &JobFilter,
-    from: i64,
+/// Where a walk begins, in which direction it goes, and after how many rows it ends.
+struct Range {
+    first: String,
+    limit: String,
     older: bool,
-    limit: u32,
-) -> Result<Vec<PgRow>, Error> {
-    let (mut sql, conditions) = page_of(filter, layout, from, older, limit);
-    sql.push_str(LIGHT);
-    sql.push_str(if older {
-        " ORDER BY j.id DESC"
-    } else {
-        " ORDER BY j.id ASC"
-    });
-    conditions
-        .bound(sqlx::query(layout.sql(&sql)).persistent(false))
-        .fetch_all(conn)
-        .await
 }
 
-/// The light row of each job of `page`. A value of more than 64 kB is not read, so it is not
+impl Range {
+    fn reach(&self) -> String {
+        let reach = if self.older { "<=" } else { ">=" };
+        format!("j.id {reach} {}", self.first)
+    }
+
+    fn direction(&self) -> &'static str {
+        if self.older { "DESC" } else { "ASC" }
+    }
+}
+
+const CURRENT: &str = "LEFT JOIN {s}.state c ON c.id = j.stateid AND c.jobid = j.id";
+
+/// The join with the current state's row, where a condition needs it.
+fn joined(conditions: &[&[String]]) -> &'static str {
+    if conditions.iter().all(|some| some.is_empty()) {
+        ""
+    } else {
+        CURRENT
+    }
+}
+
+fn every_state(conditions: &Conditions, range: &Range) -> String {
+    let current = joined(&[&conditions.current, &conditions.history]);
+    let every = all(&[&conditions.job, &conditions.current, &conditions.history]);
+    let (reach, direction, limit) = (range.reach(), range.direction(), &range.limit);
+    format!(
+        "SELECT j.id::bigint FROM {{s}}.job j {current} WHERE {reach} AND {every} \
+         ORDER BY j.id {direction} LIMIT {limit}"
+    )
+}
+
+fn near(conditions: &Conditions, range: &Range) -> String {
+    let current = joined(&[&conditions.current, &conditions.history]);
+    let every = all(&[&conditions.job, &conditions.current, &conditions.history]);
+    let (reach, direction, limit) = (range.reach(), range.direction(), &range.limit);
+    format!(
+        "SELECT j.id::bigint FROM (SELECT * FROM {{s}}.job j WHERE {reach} \
+         ORDER BY j.id {direction} LIMIT {WALK}) j {current} WHERE {every} \
+         ORDER BY j.id {direction} LIMIT {limit}"
+    )
+}
+
+fn far(conditions: &Conditions, range: &Range) -> String {
+    let current = joined(&[&conditions.current]);
+    let cheap = all(&[&conditions.job, &conditions.current]);
+    let (reach, direction, limit) = (range.reach(), range.direction(), &range.limit);
+    if conditions.history.is_empty() {
+        // Sorted by an expression, so that the planner does not walk the primary key in the hope
+        // of meeting the state soon: that was tried.
+        return format!(
+            "SELECT j.id::bigint FROM {{s}}.job j {current} WHERE {reach} AND {cheap} \
+             ORDER BY j.id + 0 {direction} LIMIT {limit}"
+        );
+    }
+    // Sorted first, so that histories are only looked up until the page is filled.
+    let history = all(&[&conditions.history]);
+    format!(
+        "SELECT x.id::bigint FROM (SELECT j.id FROM {{s}}.job j {current} \
+         WHERE {reach} AND {cheap} ORDER BY j.id {direction} OFFSET 0) x \
+         CROSS JOIN LATERAL (SELECT 1 FROM {{s}}.job j {CURRENT} \
+         WHERE j.id = x.id AND {history} LIMIT 1) fits ORDER BY x.id {direction} LIMIT {limit}"
+    )
+}
+
+/// Light rows of jobs, newest first.
+async fn light_rows(
+    conn: &mut PgConnection,
+    layout: &Layout,
+    ids: Vec<i64>,
+) -> Result<Vec<JobRow>, Error> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    sqlx::query(layout.sql(LIGHT))
+        .bind(ids)
+        .persistent(false)
+        .fetch_all(conn)
+        .await?
+        .iter()
+        .map(|row| job_row(row, layout))
+        .collect()
+}
+
+/// Light rows by id. A value of more than 64 kB is not read, so it is not
 /// fetched from where the database keeps it apart from its row. Two bounds keep odd jobs from
 /// costing the page:
 ///
@@ -210,10 +234,10 @@ async fn rows(
 ///   arguments costs them all: a page reads 64 MB of them at most, smallest first;
 /// - of a history of more than 20,000 rows only the current row is known.
 const LIGHT: &str = "
-, sized AS (
+WITH sized AS (
   SELECT j.*, sum(pg_column_size(j.invocationdata))
     OVER (ORDER BY pg_column_size(j.invocationdata), j.id) <= 67108864 AS readable
-  FROM page JOIN {s}.job j ON j.id = page.id
+  FROM {s}.job j WHERE j.id = ANY($1)
 )
 SELECT j.id::bigint AS id, j.stateid::bigint AS state_id, j.statename::text AS state,
   {utc j.createdat} AS created_at, {utc j.expireat} AS expire_at,
@@ -254,7 +278,8 @@ LEFT JOIN {s}.state p
 LEFT JOIN {s}.state f
   ON f.id = CASE WHEN h.whole THEN h.failed WHEN c.name = 'Failed' THEN c.id END
 LEFT JOIN {s}.state r
-  ON r.id = CASE WHEN h.whole THEN h.retry WHEN c.reason LIKE 'Retry attempt %' THEN c.id END";
+  ON r.id = CASE WHEN h.whole THEN h.retry WHEN c.reason LIKE 'Retry attempt %' THEN c.id END
+ORDER BY j.id DESC";
 
 fn job_row(row: &PgRow, layout: &Layout) -> Result<JobRow, Error> {
     let text = |column: &str| row.try_get::<Option<String>, _>(column);
