@@ -79,6 +79,16 @@ enum Halt {
     Outcome(Outcome),
     /// The database's.
     Driver(Error),
+    /// The schema has another version than when the catalogue was read: this one.
+    Upgraded(i32),
+}
+
+/// What came of one transaction.
+enum Attempt {
+    /// It was committed, or decided against.
+    Over(Outcome),
+    /// The tables are not as the catalogue had them; why, in words.
+    TablesChanged(String),
 }
 
 impl From<Outcome> for Halt {
@@ -109,24 +119,56 @@ impl Action {
             Ok(layout) => layout,
             Err(error) => return self.record(None, not_begun(&error)).await,
         };
+        match self.attempt(&layout).await {
+            Attempt::Over(outcome) => outcome,
+            Attempt::TablesChanged(why) => self.once_more(&layout, why).await,
+        }
+    }
+
+    /// A newer Hangfire upgrades its tables when it starts; then we look anew and act on what is
+    /// there.
+    async fn once_more(&self, stale: &Layout, why: String) -> Outcome {
+        tracing::warn!(audit = %self.audit, why, "the tables are not as they were");
+        let refusal = Outcome::Refused {
+            why: format!("Nothing was changed: {why}."),
+        };
+        let outcome = match self.session.look_again().await {
+            Ok(fresh) if *fresh != *stale => match self.attempt(&fresh).await {
+                Attempt::Over(outcome) => return outcome,
+                Attempt::TablesChanged(_) => refusal,
+            },
+            Ok(_) => refusal,
+            Err(error) => not_begun(&error),
+        };
+        self.record(None, outcome).await
+    }
+
+    /// One transaction, written down whatever becomes of it.
+    async fn attempt(&self, layout: &Layout) -> Attempt {
         let mut before = None;
         let mut transaction = match self.session.pool().begin_with(BEGIN).await {
             Ok(transaction) => transaction,
-            Err(error) => return self.record(None, halted(&error)).await,
+            Err(error) => return Attempt::Over(self.record(None, halted(&error)).await),
         };
-        let done = match self.inside(&mut transaction, &layout, &mut before).await {
-            Ok(done) => done,
-            Err(halt) => {
-                // A connection that cannot roll back is closed, which does the same.
-                drop(transaction.rollback().await);
-                let outcome = match halt {
-                    Halt::Outcome(outcome) => outcome,
-                    Halt::Driver(error) => self.broken(&error).await,
-                };
-                return self.record(before, outcome).await;
+        let halt = match self.inside(&mut transaction, layout, &mut before).await {
+            Ok(done) => return Attempt::Over(self.commit(transaction, before, done).await),
+            Err(halt) => halt,
+        };
+        // A connection that cannot roll back is closed, which does the same.
+        drop(transaction.rollback().await);
+        let outcome = match halt {
+            Halt::Outcome(outcome) => outcome,
+            Halt::Driver(error) if errors::is_changed_layout(&error) => {
+                return Attempt::TablesChanged(errors::map(&error).to_string());
+            }
+            Halt::Driver(error) => halted(&error),
+            Halt::Upgraded(version) => {
+                return Attempt::TablesChanged(format!(
+                    "Hangfire's schema has version {version} now"
+                ));
             }
         };
-        self.commit(transaction, before, done).await
+        Attempt::Over(self.record(before, outcome).await)
     }
 
     /// Everything up to COMMIT.
@@ -138,8 +180,12 @@ impl Action {
     ) -> Result<Outcome, Halt> {
         own_tables(conn).await?;
         let source = audit::source(conn, layout.schema(), self.clock.new_id()).await?;
-        if let Some(why) = schema_forbids(find::version(conn, layout).await?) {
+        let version = find::version(conn, layout).await?;
+        if let Some(why) = schema_forbids(version) {
             return Err(Outcome::Refused { why }.into());
+        }
+        if let Some(version) = version.filter(|version| *version != layout.version) {
+            return Err(Halt::Upgraded(version));
         }
         let id = self.request.seen.job;
         let mut locks = lock::Locks::default();
@@ -247,20 +293,6 @@ impl Action {
         }
     }
 
-    /// The outcome of a statement that failed; looks at the tables anew where they have changed.
-    async fn broken(&self, error: &Error) -> Outcome {
-        if !errors::is_changed_layout(error) {
-            return halted(error);
-        }
-        tracing::warn!(audit = %self.audit, %error, "the tables are not as expected");
-        if let Err(error) = self.session.look_again().await {
-            return not_begun(&error);
-        }
-        Outcome::Refused {
-            why: format!("Nothing was changed: {}.", errors::map(error)),
-        }
-    }
-
     /// Writes down an outcome other than done. It stands whether or not that succeeds.
     async fn record(&self, before: Option<(StateName, i64)>, outcome: Outcome) -> Outcome {
         let entry = Entry {
@@ -276,15 +308,18 @@ impl Action {
             &entry,
         )
         .await;
-        if let Err(error) = written {
-            tracing::warn!(
-                audit = %self.audit,
-                job = self.request.seen.job,
-                outcome = entry.outcome.slug(),
-                error = %errors::map(&error),
-                "an action without effect could not be written to the audit"
-            );
-        }
+        let why = match written {
+            Ok(_) => return entry.outcome,
+            Err(Halt::Driver(error)) => errors::map(&error).to_string(),
+            Err(_) => "Redrive's own tables are not this program's".to_owned(),
+        };
+        tracing::warn!(
+            audit = %self.audit,
+            job = self.request.seen.job,
+            outcome = entry.outcome.slug(),
+            why,
+            "an action without effect could not be written to the audit"
+        );
         entry.outcome
     }
 }

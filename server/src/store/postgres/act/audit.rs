@@ -8,7 +8,7 @@ use sqlx::postgres::{PgArguments, PgConnection, Postgres};
 use sqlx::query::Query;
 use uuid::Uuid;
 
-use super::Entry;
+use super::{Entry, Halt, own_tables};
 use crate::clock::SharedClock;
 use crate::store::postgres::session::Session;
 
@@ -84,15 +84,16 @@ pub(super) async fn insert(
 /// none of that id yet.
 ///
 /// # Errors
-/// The database's.
+/// The database's; or that the own tables are not ours to write.
 pub(super) async fn write_down(
     session: &Session,
     clock: &SharedClock,
     id: Uuid,
     request: &Request,
     entry: &Entry,
-) -> Result<bool, Error> {
+) -> Result<bool, Halt> {
     let mut transaction = session.pool().begin_with(super::BEGIN).await?;
+    own_tables(&mut transaction).await?;
     let source = source(&mut transaction, session.schema(), clock.new_id()).await?;
     let written = row(source, id, request, entry)
         .execute(&mut *transaction)
@@ -126,9 +127,10 @@ pub(super) async fn settle(
             match write_down(session, clock, id, request, entry).await {
                 Ok(true) => return Some(Settled::DidNot),
                 Ok(false) => return happened(session, id).await,
-                Err(error) => {
+                Err(Halt::Driver(error)) => {
                     tracing::warn!(audit = %id, %error, "the audit could not be asked yet");
                 }
+                Err(_) => return None,
             }
             tokio::time::sleep(PAUSE).await;
         }

@@ -6,6 +6,7 @@ mod lost;
 mod peer;
 mod transitions;
 mod undo;
+mod workers;
 
 use std::collections::BTreeMap;
 

@@ -336,3 +336,44 @@ async fn without_our_own_tables_nothing_is_done() {
     assert!(refused(&outcome).contains("redrive migrate"), "{outcome:?}");
     assert_eq!(snapshot(&database).await, before);
 }
+
+#[tokio::test]
+async fn own_tables_of_a_newer_program_are_not_written() {
+    let Some(database) = base(23).await else {
+        return;
+    };
+    database
+        .execute(
+            "INSERT INTO redrive.migrations (scope, version, name) VALUES ('redrive', 99, 'x')",
+        )
+        .await;
+    let before = snapshot(&database).await;
+    assert!(refused(&act(&database, 1, requeue()).await).contains("newer Redrive"));
+    assert_eq!(snapshot(&database).await, before);
+    assert_eq!(
+        count(&database, "SELECT count(*) FROM redrive.audit").await,
+        0
+    );
+}
+
+/// A newer Hangfire started after we had looked at the tables.
+#[tokio::test]
+async fn tables_that_were_upgraded_meanwhile_are_written_as_they_are_now() {
+    let Some(database) = base(19).await else {
+        return;
+    };
+    let store = store(&database);
+    assert_eq!(store.session().layout().await.unwrap().version, 19);
+    database
+        .execute(
+            "ALTER TABLE hangfire.state ALTER data TYPE jsonb USING data::jsonb;
+             ALTER TABLE hangfire.job ALTER invocationdata TYPE jsonb USING invocationdata::jsonb,
+               ALTER arguments TYPE jsonb USING arguments::jsonb;
+             ALTER TABLE hangfire.server ALTER data TYPE jsonb USING data::jsonb;
+             UPDATE hangfire.schema SET version = 20",
+        )
+        .await;
+    let request = seen(&database, 1, requeue()).await;
+    done(&store.act(SystemClock.new_id(), &request).await);
+    assert_eq!(queue_rows(&database, 1).await.len(), 1);
+}

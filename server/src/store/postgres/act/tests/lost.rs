@@ -68,7 +68,7 @@ async fn pass(mut client: TcpStream, mut server: TcpStream, cut: Cut, is_cut: Ar
     }
 }
 
-/// Registers the source, so that the cut hits the action's own COMMIT.
+/// Acts through a way that is cut. Reads end in ROLLBACK, so the first COMMIT is the action's.
 async fn act_through(database: &TestDatabase, cut: Cut) -> (Uuid, Outcome) {
     let url = proxy(database, cut).await;
     let store = PostgresStore::connect(&url, "hangfire", Arc::new(SystemClock)).unwrap();
