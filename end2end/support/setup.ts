@@ -12,6 +12,9 @@ const fixtures = join(import.meta.dirname, '../../app/tests/fixtures');
 /** Folders that become a PostgreSQL source each, under their own name. */
 const RECORDED = ['article', 'policies', 'workers', 'operators', 'transitions'];
 
+/** Copies of the article's run that a test may act on. */
+const COPIES = ['ticked'];
+
 export interface Redrive {
   url: string;
   process: ChildProcess;
@@ -55,7 +58,7 @@ export function sql(database: string, input: string): void {
 /** A fresh database with Hangfire's tables, and a recorded fixture or other rows in it. */
 export function database(name: string, rows: string): string {
   const fresh = `e2e_${name.replaceAll('-', '_')}`;
-  sql('postgres', `DROP DATABASE IF EXISTS ${fresh} WITH (FORCE);`);
+  sql('postgres', `SET client_min_messages = error; DROP DATABASE IF EXISTS ${fresh} WITH (FORCE);`);
   sql('postgres', `CREATE DATABASE ${fresh};`);
   const layout = readFileSync(join(fixtures, 'layout/v23.sql'), 'utf8');
   sql(fresh, `${layout}\nDELETE FROM hangfire.schema;\n${rows}`);
@@ -71,14 +74,17 @@ export function recorded(folder: string): string {
 
 export default async function setup(): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'redrive-e2e-'));
-  const sources = RECORDED.map(
-    (name) => `[[source]]\nname = "${name}"\ndatabase = "${database(name, recorded(name))}"\n`,
-  );
-  const readOnly = `[[source]]\nname = "locked"\nlabel = "Locked"\nenvironment = "prod"\nread_only = true\ndatabase = "${sources[0] && database('locked', recorded('article'))}"\n`;
+  const source = (name: string, rows: string, more = '') =>
+    `[[source]]\nname = "${name}"\ndatabase = "${database(name, rows)}"\n${more}`;
   const hostile = readFileSync(join(import.meta.dirname, 'hostile.sql'), 'utf8');
-  const strange = `[[source]]\nname = "hostile"\nenvironment = "staging"\ndatabase = "${database('hostile', hostile)}"\n`;
   const config = join(folder, 'redrive.toml');
-  writeFileSync(config, [...sources, readOnly, strange].join('\n'));
+  const sources = [
+    ...RECORDED.map((name) => source(name, recorded(name))),
+    ...COPIES.map((name) => source(name, recorded('article'))),
+    source('locked', recorded('article'), 'environment = "prod"\nread_only = true\n'),
+    source('hostile', hostile, 'environment = "staging"\n'),
+  ];
+  writeFileSync(config, sources.join('\n'));
 
   const recordedServer = await redrive(['serve', '--config', config]);
   const demo = await redrive(['demo', '--file', join(folder, 'demo.db'), '--jobs', '400']);

@@ -1,7 +1,6 @@
 // Acting: forms without JavaScript and with it, outcomes named on the page they lead back to.
 
-import { expect, test, url } from '../support/test';
-import { sql } from '../support/setup';
+import { expect, hydrated, test, url } from '../support/test';
 
 const post = { headers: { accept: 'application/json' } };
 
@@ -56,14 +55,15 @@ test('a read-only source refuses, and says why', async ({ page, request }) => {
 });
 
 test('ticked rows are requeued together, each with its own outcome @js', async ({ page }) => {
-  sql('e2e_operators', 'SELECT 1;');
-  await page.goto(url('/s/article/jobs?state=failed'));
-  await page.locator('html[data-hydrated]').waitFor({ state: 'attached' });
-  for (const box of await page.locator('tr[data-job] input[type="checkbox"]').all()) await box.check();
+  await page.goto(url('/s/ticked/jobs?state=failed'));
+  await hydrated(page);
+  const rows = page.locator('tr[data-job]');
+  await expect(rows).toHaveCount(2);
+  for (const box of await rows.locator('input[type="checkbox"]').all()) await box.check();
+  await expect(page.locator('main')).toContainText('2 ticked');
+  await page.getByPlaceholder(/Reason/).fill('both');
   await page.getByRole('button', { name: /Requeue/ }).first().click();
-  const reason = page.locator('[name="reason"]:visible').first();
-  if ((await reason.count()) > 0) await reason.fill('both');
-  const confirm = page.getByRole('button', { name: /Requeue/ }).last();
-  if (!/done=/.test(page.url())) await confirm.click();
   await expect(page).toHaveURL(/done=.*done=/);
+  await expect(page.locator('main')).toContainText(/2 .*(done|requeued)/i);
+  await expect(page.locator('tr[data-job][data-state="Failed"]')).toHaveCount(0);
 });

@@ -12,9 +12,10 @@ const held = new Set<Socket>();
 
 test.beforeAll(async ({}, info) => {
   const target = new URL(database(`away-${info.project.name}`, recorded('article')));
+  const { port, hostname } = target;
   gate = createServer((client) => {
     if (!open) return void client.destroy();
-    const upstream = connect(Number(target.port), target.hostname);
+    const upstream = connect(Number(port), hostname);
     for (const socket of [client, upstream]) {
       held.add(socket);
       socket.on('error', () => socket.destroy());
