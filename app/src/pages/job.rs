@@ -21,8 +21,11 @@ use crate::model::attempt::PlannedRetry;
 use crate::model::job::{JobRecord, Server};
 use crate::model::policy::{Plan, Policy};
 use crate::model::state::{Instant, ListState, StateName, StateRow};
-use crate::model::timeline::{Context, History, ObservedDelay, RetryBudget, Timeline};
+use crate::model::timeline::{Context, History, RetryBudget, Timeline};
 use crate::ports::audit::AuditRow;
+
+/// A job's name is cut to so many characters.
+const NAME: usize = 200;
 
 /// What a handler gathers for the page of one job.
 #[derive(Debug, Clone)]
@@ -33,9 +36,6 @@ pub struct Given {
     pub source: String,
     /// The job, with its newest state rows.
     pub record: JobRecord,
-    /// Delays that earlier jobs of the same type were given, the newest last; may be empty. They
-    /// help to tell which policy the job has.
-    pub earlier_delays: Vec<ObservedDelay>,
     /// Every server of the source.
     pub servers: Vec<Server>,
     /// Queues that are known, for the choice before a run.
@@ -88,7 +88,7 @@ impl JobPage {
         );
         timeline.mark_orphaned(|server| gone(&given, server));
         let budget = timeline.retry_budget(retry_count(record));
-        let policy = Policy::infer(&timeline.observed_delays(), &given.earlier_delays);
+        let policy = Policy::infer(&timeline.observed_delays(), &[]);
         let plan = timeline
             .pending_retry()
             .zip(policy.as_ref())
@@ -107,11 +107,8 @@ impl JobPage {
 
     /// The title of the page: the job's name and id.
     pub fn title(&self) -> String {
-        format!(
-            "{} {}",
-            self.record().invocation.display_name(),
-            self.record().id
-        )
+        let name = self.record().invocation.display_name();
+        format!("{} {}", kit::line(&name, NAME), self.record().id)
     }
 
     /// The list that the job is in, for the navigation.

@@ -7,6 +7,8 @@ use crate::components::number::bytes;
 use crate::components::text::stored;
 use crate::model::invocation::{ArgumentView, Arguments};
 
+/// So many arguments are shown.
+const ROWS: usize = 50;
 /// A value is cut to so many characters.
 const VALUE: usize = 2_000;
 
@@ -43,8 +45,13 @@ pub(super) fn section(page: &JobPage) -> Option<AnyView> {
 }
 
 fn rows(views: &[ArgumentView]) -> AnyView {
-    views
+    let more = views.len().saturating_sub(ROWS);
+    let more = (more > 0).then(|| {
+        view! { <div><dt>{format!("{more} more")}</dt><dd class="sub">"not shown"</dd></div> }
+    });
+    let rows = views
         .iter()
+        .take(ROWS)
         .enumerate()
         .map(|(index, argument)| {
             let name = argument.type_name.as_deref().map_or_else(
@@ -70,6 +77,6 @@ fn rows(views: &[ArgumentView]) -> AnyView {
                 </div>
             }
         })
-        .collect_view()
-        .into_any()
+        .collect_view();
+    view! { {rows} {more} }.into_any()
 }

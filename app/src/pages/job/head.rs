@@ -23,7 +23,7 @@ pub fn section(page: &JobPage) -> AnyView {
     view! {
         {crumbs(page)}
         <div class="job-h">
-            <div class="job-h-t">{pill} <h1>{breakable(&record.invocation.display_name())}</h1></div>
+            <div class="job-h-t">{pill} <h1>{breakable(&kit::line(&record.invocation.display_name(), super::NAME))}</h1></div>
             <p class="job-args mono">{stored(&call)}</p>
             {facts(page)}
         </div>
@@ -95,6 +95,7 @@ fn facts(page: &JobPage) -> AnyView {
         ),
         fact("Queue", "", queue(page)),
         fact("Created", "", kit::when(record.created_at).into_any()),
+        fact("Attempts", "", attempts(page)),
         fact("Retries used", "", retries(page)),
         fact("Server", "wide", server(page)),
     ];
@@ -128,6 +129,14 @@ fn queue(page: &JobPage) -> AnyView {
         }
         None => view! { <span class="sub">"not known"</span> }.into_any(),
     }
+}
+
+fn attempts(page: &JobPage) -> AnyView {
+    let number = page.timeline.count_label(page.timeline.attempts_so_far());
+    let rounds = (page.timeline.rounds > 1).then(
+        || view! { <span class="sub">{format!(" in {} rounds", page.timeline.rounds)}</span> },
+    );
+    view! { {number} {rounds} }.into_any()
 }
 
 fn retries(page: &JobPage) -> AnyView {

@@ -380,6 +380,7 @@ fn failed(page: &JobPage) -> AnyView {
             ". Failed jobs do not expire."
         </p>
         <p class="next-why">{requeue_words(page.retries_used())}</p>
+        {page.policy.as_ref().map(|policy| view! { <p class="next-why">{plan::origin(policy)}</p> })}
     }
     .into_any()
 }
@@ -447,11 +448,22 @@ fn awaiting(page: &JobPage, parent: Option<i64>) -> AnyView {
         Some(state) => view! { ", which is now " <b>{stored(state.as_str())}</b> }.into_any(),
         None => view! { ", which does not exist any more: nothing will release it" }.into_any(),
     };
+    let after = match &page.given.parent_state {
+        Some(state) if state.is_final() => {
+            "That one has finished, so this one should have been released at once: it was \
+             missed, and nothing will release it by itself."
+        }
+        Some(_) => {
+            "When that one finishes, this one is enqueued, or deleted where its condition is not \
+             met."
+        }
+        None => "It stays until somebody enqueues or deletes it.",
+    };
     view! {
         <p class="lead">
             <b>"Waits"</b> " for job " <a href=page.urls.job(id)>{id}</a> {state} "."
         </p>
-        <p class="next-why">"When that one finishes, this one is enqueued, or deleted where its condition is not met."</p>
+        <p class="next-why">{after}</p>
     }
     .into_any()
 }

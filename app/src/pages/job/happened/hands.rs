@@ -1,6 +1,5 @@
 //! Whose hand it was: what the reasons that people leave say.
 
-use crate::components::text::shown;
 use crate::model::timeline::Decision;
 use crate::pages::job::kit;
 use crate::ports::audit::AuditRow;
@@ -68,13 +67,13 @@ fn by_redrive(reason: &str) -> Option<(&str, Option<&str>)> {
 /// A few words for the line: `ada requeued it`.
 pub(super) fn caption(decision: &Decision, audit: &[AuditRow]) -> String {
     let hand = hand(decision.reason.as_deref(), decision.state_id, audit);
-    let who = if hand.who.starts_with("Somebody") {
-        "by hand:".to_owned()
-    } else {
-        shown(&hand.who).into_owned()
+    let verb = match decision.opens_round {
+        Some(_) => "requeued",
+        None => "enqueued",
     };
-    match decision.opens_round {
-        Some(_) => format!("{who} requeued"),
-        None => format!("{who} released early"),
+    if hand.who.starts_with("Somebody") {
+        format!("{verb} by hand")
+    } else {
+        format!("{} {verb} it", kit::line(&hand.who, 24))
     }
 }

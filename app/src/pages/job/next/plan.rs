@@ -37,7 +37,7 @@ pub(super) fn retry(page: &JobPage, retry: &PlannedRetry) -> AnyView {
                     " "
                     {gives_up(page, retry, now)}
                 </p>
-                <p class="next-why">{origin(page.policy.as_ref())}</p>
+                {page.policy.as_ref().map(|policy| view! { <p class="next-why">{origin(policy)}</p> })}
                 {overdue}
             </div>
         </div>
@@ -89,13 +89,15 @@ fn in_words(at: TimeBand, now: Instant) -> String {
     duration_range(from, to)
 }
 
-/// How the policy is known.
-fn origin(policy: Option<&Policy>) -> String {
-    let Some(policy) = policy else {
-        return "Its policy is not stored and could not be inferred.".into();
+/// The policy in words, and how it is known.
+pub(in crate::pages::job) fn origin(policy: &Policy) -> String {
+    let retries = match policy.retries {
+        1 => "At most 1 retry".to_owned(),
+        n => format!("At most {n} retries"),
     };
+    let words = policy.delay_words();
     let seen = match policy.origin {
-        Origin::Stored => return format!("Delays: {}.", policy.delay_words()),
+        Origin::Stored => return format!("{retries}; delays: {words}."),
         Origin::Inferred { own, earlier: 0 } => format!("from {}", delays(own, "of this job")),
         Origin::Inferred { own: 0, earlier } => {
             format!("from {}", delays(earlier, "of earlier jobs of this type"))
@@ -105,10 +107,7 @@ fn origin(policy: Option<&Policy>) -> String {
             delays(own, "of this job")
         ),
     };
-    format!(
-        "Delays: {}. Inferred {seen}; the policy itself is not stored.",
-        policy.delay_words()
-    )
+    format!("{retries}; delays: {words}. Inferred {seen}: the policy itself is not stored.")
 }
 
 fn delays(count: usize, whose: &str) -> String {

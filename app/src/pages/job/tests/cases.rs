@@ -3,8 +3,10 @@
 use super::fixture::{Page, given, record};
 use crate::model::data::StateData;
 use crate::model::invocation::{Arguments, Invocation};
+use crate::model::job::{QueueRow, Server};
 use crate::model::state::{StateName, StateRow};
 use crate::model::testing::{at, because, row};
+use crate::ports::audit::AuditRow;
 
 const FAILED: &str = r#"{"ExceptionType":"System.TimeoutException","ExceptionMessage":"Supplier did not answer","ExceptionDetails":"System.TimeoutException: Supplier did not answer\n   at Bookstore.Jobs.Demo.RunAsync()"}"#;
 
@@ -212,7 +214,15 @@ fn used_up_retries_are_told_before_the_requeue() {
         ),
         "{next}"
     );
-    assert!(page.text(".job-facts").contains("2 of 2"));
+    let facts = page.text(".job-facts");
+    assert!(facts.contains("2 of 2"), "{facts}");
+    assert!(facts.contains("Attempts 4 in 2 rounds"), "{facts}");
+    assert!(
+        next.contains(
+            "At most 2 retries; delays: 10 s, 20 s. Inferred from the 2 delays seen of this job"
+        ),
+        "{next}"
+    );
     let act = page.section("act");
     assert!(act.contains("Both retries are used"), "{act}");
     assert!(act.contains("Start the retry count again"), "{act}");
@@ -474,4 +484,187 @@ fn a_read_only_source_says_why_and_disables_all() {
         act.contains("This source is read-only: its role may not write"),
         "{act}"
     );
+}
+
+#[test]
+fn a_job_that_waits_says_for_which_and_whether_it_ever_ends() {
+    let created = at("2026-11-02T07:00:00Z");
+    let with = |parent: Option<StateName>| {
+        let rows = vec![row(
+            1,
+            "Awaiting",
+            "2026-11-02T07:00:00Z",
+            r#"{"ParentId":"41","Options":"1"}"#,
+        )];
+        let mut given = given(
+            record(42, Some(StateName::Awaiting), Some(1), created, rows),
+            "2026-11-02T07:10:00Z",
+        );
+        given.parent_state = parent;
+        Page::of(given).section("next")
+    };
+    let waiting = with(Some(StateName::Processing));
+    assert!(
+        waiting.contains("Waits for job 41, which is now Processing."),
+        "{waiting}"
+    );
+    assert!(waiting.contains("When that one finishes"), "{waiting}");
+    let missed = with(Some(StateName::Succeeded));
+    assert!(missed.contains("it was missed"), "{missed}");
+    let gone = with(None);
+    assert!(gone.contains("does not exist any more"), "{gone}");
+}
+
+#[test]
+fn a_job_in_a_queue_that_nobody_serves_says_so() {
+    let created = at("2026-11-02T07:00:00Z");
+    let rows = vec![row(
+        1,
+        "Enqueued",
+        "2026-11-02T07:00:00Z",
+        r#"{"Queue":"mail"}"#,
+    )];
+    let with = |queues: Option<&str>, heartbeat_age_ms: i64| {
+        let mut given = given(
+            record(
+                42,
+                Some(StateName::Enqueued),
+                Some(1),
+                created,
+                rows.clone(),
+            ),
+            "2026-11-02T07:10:00Z",
+        );
+        given.record.queue_rows = vec![QueueRow {
+            id: 1,
+            queue: "mail".into(),
+            fetched_at: None,
+        }];
+        given.servers = queues
+            .map(|queue| Server {
+                id: "app-1:10:aaaa".into(),
+                workers: Some(5),
+                queues: Some(vec![queue.into()]),
+                started_at: None,
+                started_raw: None,
+                heartbeat_at: created,
+                heartbeat_age_ms,
+                processing: 0,
+            })
+            .into_iter()
+            .collect();
+        Page::of(given).section("next")
+    };
+    let served = with(Some("mail"), 2_000);
+    assert!(
+        served.contains("1 live server serves this queue"),
+        "{served}"
+    );
+    for unserved in [
+        with(None, 0),
+        with(Some("default"), 2_000),
+        // Six minutes without a heartbeat: gone.
+        with(Some("mail"), 360_000),
+    ] {
+        assert!(
+            unserved.contains("No live server serves this queue"),
+            "{unserved}"
+        );
+    }
+}
+
+#[test]
+fn an_audited_requeue_names_who_and_why() {
+    let created = at("2026-11-02T07:00:00Z");
+    let rows = vec![
+        row(1, "Enqueued", "2026-11-02T07:00:00Z", "{}"),
+        processing(2, "2026-11-02T07:01:00Z"),
+        failed(3, "2026-11-02T07:02:00Z"),
+        because(
+            4,
+            "Enqueued",
+            "2026-11-02T08:00:00Z",
+            "Requeued by ada via Redrive: supplier is\u{2026}",
+            "{}",
+        ),
+    ];
+    let mut given = given(
+        record(9, Some(StateName::Enqueued), Some(4), created, rows),
+        "2026-11-02T08:10:00Z",
+    );
+    let bare = Page::of(given.clone()).text("tr.is-op");
+    assert!(
+        bare.contains("ada requeued it: \u{201c}supplier is\u{2026}\u{201d} Round 2 begins."),
+        "{bare}"
+    );
+    given.audit = vec![AuditRow {
+        id: uuid::Uuid::nil(),
+        at: created,
+        actor: "ada".into(),
+        authenticated: false,
+        action: "requeue".into(),
+        job: 9,
+        seen: ("Failed".into(), 3),
+        before: Some(("Failed".into(), 3)),
+        after: Some(("Enqueued".into(), 4)),
+        reason: Some("supplier is back, ticket 77".into()),
+        outcome: "done".into(),
+        note: String::new(),
+    }];
+    let page = Page::of(given);
+    let audited = page.text("tr.is-op");
+    assert!(
+        audited.contains("ada requeued it: \u{201c}supplier is back, ticket 77\u{201d}"),
+        "{audited}"
+    );
+    assert_eq!(page.attributes("tr.is-op a", "href"), ["/s/main/audit"]);
+}
+
+#[test]
+fn arguments_that_were_not_loaded_say_their_size() {
+    let created = at("2026-11-02T07:00:00Z");
+    let mut given = given(
+        record(9, None, None, created, Vec::new()),
+        "2026-11-02T08:10:00Z",
+    );
+    given.record.invocation.arguments = Arguments::TooLarge;
+    given.record.arguments_bytes = Some(20_971_520);
+    let arguments = Page::of(given).section("args");
+    assert!(arguments.contains("20 MB, not loaded."), "{arguments}");
+}
+
+#[test]
+fn a_cut_trace_says_how_long_it_is_and_leads_to_all_of_it() {
+    let created = at("2026-11-02T07:00:00Z");
+    let frame = "   at Bookstore.Jobs.ReportJobs.Deeper(Int32 depth)\n";
+    let details = format!("System.Exception: no\n{}", frame.repeat(1_000));
+    let data = serde_json::json!({
+        "ExceptionType": "System.Exception",
+        "ExceptionMessage": "no",
+        "ExceptionDetails": details,
+    });
+    let rows = vec![
+        processing(2, "2026-11-02T07:00:01Z"),
+        because(3, "Failed", "2026-11-02T07:00:02Z", "no", &data.to_string()),
+    ];
+    let mut given = given(
+        record(7, Some(StateName::Failed), Some(3), created, rows),
+        "2026-11-02T07:10:00Z",
+    );
+    let why = Page::of(given.clone());
+    // 21 characters of the first line, and a thousand frames of 52.
+    assert!(
+        why.section("why")
+            .contains("Cut: the first 20,000 of 52,021 characters."),
+        "{}",
+        why.section("why").chars().take(300).collect::<String>()
+    );
+    assert_eq!(
+        why.attributes(".ex > p a", "href"),
+        ["/s/main/jobs/7?trace=all#why"]
+    );
+    given.whole_trace = true;
+    let all = Page::of(given);
+    assert_eq!(all.text(".ex-raw pre").matches("Deeper").count(), 1_000);
+    assert!(all.texts(".ex > p a").is_empty());
 }

@@ -157,7 +157,6 @@ pub(super) fn given(record: JobRecord, now: &str) -> Given {
         links: Links::new(""),
         source: "main".into(),
         record,
-        earlier_delays: Vec::new(),
         servers: Vec::new(),
         queues: vec!["default".into(), "mail".into()],
         audit: Vec::new(),

@@ -109,7 +109,7 @@ fn frames(stack: &StackTrace) -> Option<AnyView> {
     items.extend(fold(&folded, nothing_own));
     (!items.is_empty()).then(|| {
         view! {
-            <div class="stack" role="region" aria-label="Stack trace" tabindex="0">
+            <div class="stack" role="group" aria-label="Stack trace" tabindex="0">
                 <ol>{items}</ol>
             </div>
         }
