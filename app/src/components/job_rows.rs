@@ -76,7 +76,7 @@ fn headings(state: Option<ListState>) -> (&'static str, &'static str) {
         Some(ListState::Succeeded) => ("Server", "Finished"),
         Some(ListState::Awaiting) => ("Reason", "Since"),
         Some(ListState::Deleted) => ("Reason", "Deleted"),
-        None => ("Reason or error", "Since"),
+        None => ("Error, server or reason", "Since"),
     }
 }
 
@@ -98,7 +98,7 @@ fn job_row(row: &JobRow, links: &SourceLinks, options: &TableOptions) -> AnyView
                 <span class="two mono cut">{visible(&arguments(row))}</span>
             </th>
             <td role="cell" class="j-a">{attempts(row)}</td>
-            <td role="cell" class="j-e">{detail(row, options.state)}</td>
+            <td role="cell" class="j-e">{detail(row)}</td>
             <td role="cell" class="j-q">{queue}</td>
             <td role="cell" class="j-i mono">{row.id}</td>
             <td role="cell" class="j-t num">{when(row, options.state)}</td>
@@ -143,7 +143,7 @@ fn attempts(row: &JobRow) -> AnyView {
 }
 
 /// Why the job is where it is: the error, the server, or the reason.
-fn detail(row: &JobRow, state: Option<ListState>) -> AnyView {
+fn detail(row: &JobRow) -> AnyView {
     let Some(name) = row.state.name.as_ref() else {
         return view! { <span class="two">"no state: it is being created, or was left half-made"</span> }
             .into_any();
@@ -151,14 +151,19 @@ fn detail(row: &JobRow, state: Option<ListState>) -> AnyView {
     let own = ListState::of(name, row.state.reason.as_deref());
     match own {
         Some(ListState::Failed | ListState::Retrying) => error(row),
-        Some(ListState::Processing | ListState::Succeeded) if state == own => {
+        Some(ListState::Processing | ListState::Succeeded) => {
             let server = row.server.as_deref().map_or("not known", |server| server);
             view! { <span class="mono cut">{visible(server)}</span> }.into_any()
         }
-        _ => {
-            let reason = row.state.reason.as_deref().unwrap_or("no reason given");
-            view! { <span class="cut2">{visible(&cut(reason, LINE))}</span> }.into_any()
-        }
+        _ => match row.state.reason.as_deref() {
+            Some(reason) => {
+                view! { <span class="cut2">{visible(&cut(reason, LINE))}</span> }.into_any()
+            }
+            None => {
+                view! { <span class="sub">"–" <span class="vh">" no reason given"</span></span> }
+                    .into_any()
+            }
+        },
     }
 }
 

@@ -55,10 +55,14 @@ pub fn tries(row: &JobRow) -> Tries {
         (Some(ListState::Succeeded), Some((number, _)), _) if fits.is_some() => {
             format!("on retry {number}")
         }
+        (Some(ListState::Failed), Some((number, _)), 0) => {
+            format!("never began in {number} retries")
+        }
         (Some(ListState::Failed), Some((number, of)), _) => format!("last retry {number} of {of}"),
         (_, Some((number, of)), _) => format!("retry {number} of {of}"),
         (Some(ListState::Failed), None, 0) => "never began".to_owned(),
-        (Some(ListState::Failed), None, _) => "not retried".to_owned(),
+        (Some(ListState::Failed), None, 1) => "not retried".to_owned(),
+        (Some(ListState::Failed), None, _) => "no automatic retry".to_owned(),
         (Some(ListState::Succeeded), None, 1) => "first time".to_owned(),
         (_, None, 0) => "not run yet".to_owned(),
         (_, None, _) => String::new(),
@@ -170,6 +174,9 @@ mod tests {
             (None, "not retried")
         );
         assert_eq!(of("Failed", None, 0, None).words, "never began");
+        let unloadable = of("Failed", None, 0, Some((10, 10)));
+        assert_eq!(unloadable.words, "never began in 10 retries");
+        assert_eq!(of("Failed", None, 2, None).words, "no automatic retry");
     }
 
     #[test]

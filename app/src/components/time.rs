@@ -32,12 +32,32 @@ pub fn clock(at: Instant) -> impl IntoView + use<> {
     view! { <time class="nw" data-t="clock" datetime=machine(at) title=exact_text(at)>{text}</time> }
 }
 
-/// The instant for machines.
+/// The instant for machines, to the microsecond.
 pub fn machine(at: Instant) -> String {
-    at.to_rfc3339_opts(SecondsFormat::AutoSi, true)
+    let finer = at.timestamp_subsec_nanos() % 1_000 != 0;
+    let digits = if finer {
+        SecondsFormat::Micros
+    } else {
+        SecondsFormat::AutoSi
+    };
+    at.to_rfc3339_opts(digits, true)
 }
 
 /// The instant for people, to the millisecond.
 pub fn exact_text(at: Instant) -> String {
     at.format("%-d %b %Y, %H:%M:%S%.3f UTC").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_get_no_more_than_microseconds() {
+        let at = |nanos| chrono::DateTime::from_timestamp(1_795_788_348, nanos).unwrap();
+        assert_eq!(machine(at(0)), "2026-11-27T14:05:48Z");
+        assert_eq!(machine(at(700_000_000)), "2026-11-27T14:05:48.700Z");
+        assert_eq!(machine(at(700_662_696)), "2026-11-27T14:05:48.700662Z");
+        assert_eq!(exact_text(at(700_662_696)), "27 Nov 2026, 14:05:48.700 UTC");
+    }
 }

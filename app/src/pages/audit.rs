@@ -135,12 +135,12 @@ fn line(row: &AuditRow, links: &SourceLinks) -> AnyView {
     view! {
         <tr role="row" data-audit=row.id.to_string() data-outcome=row.outcome.clone()>
             <td role="cell" class="nw">{time::ago(row.at)}</td>
-            <td role="cell">{stored(&row.actor)} {proof}</td>
+            <td role="cell">{stored(&row.actor)} " " {proof}</td>
             <th role="rowheader" scope="row">
                 {what} " " <a class="nw" href=links.job(row.job)>{format!("job {}", row.job)}</a>
             </th>
             <td role="cell">{change}</td>
-            <td role="cell" class="a-o"><b class=class>{words}</b> {note}</td>
+            <td role="cell" class="a-o"><b class=class>{words}</b> " " {note}</td>
             <td role="cell" class="a-r" data-l=row.reason.as_ref().map(|_| "Reason")>{row.reason.as_deref().map(visible)}</td>
         </tr>
     }

@@ -216,19 +216,19 @@ pub fn outcome_sentence(outcome: &Outcome) -> AnyView {
                 .iter()
                 .map(|note| view! { <span class="two">{visible(note)}</span> })
                 .collect();
-            view! { <b>"Done: now " {stored(state.as_str())}</b> {notes} }.into_any()
+            view! { <b>"Done: now " {stored(state.as_str())}</b> " " {notes} }.into_any()
         }
         Outcome::Moved { why, at, .. } => {
             let at = at.map(|at| view! { " (" {time::ago(at)} ")" });
-            view! { <b>{words}</b> {at} <span class="two">{visible(why)}</span> }.into_any()
+            view! { <b>{words}</b> {at} " " <span class="two">{visible(why)}</span> }.into_any()
         }
         Outcome::Gone => view! { <b>{words}</b> }.into_any(),
         Outcome::Busy { since, why } => {
             let since = since.map(|since| view! { ", since " {time::ago(since)} });
-            view! { <b>{words}</b> {since} <span class="two">{visible(why)}</span> }.into_any()
+            view! { <b>{words}</b> {since} " " <span class="two">{visible(why)}</span> }.into_any()
         }
         Outcome::Refused { why } | Outcome::Unknown { why } => {
-            view! { <b>{words}</b> <span class="two">{visible(why)}</span> }.into_any()
+            view! { <b>{words}</b> " " <span class="two">{visible(why)}</span> }.into_any()
         }
     }
 }

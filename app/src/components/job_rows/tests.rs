@@ -119,3 +119,19 @@ fn one_odd_row_does_not_cost_the_page() {
     );
     assert_eq!(texts(&html, "td.j-t"), ["not known", "17 s ago"]);
 }
+
+#[test]
+fn the_middle_column_says_what_the_row_needs() {
+    let mut enqueued = row(2, "Enqueued");
+    enqueued.state.reason = Some("Triggered by recurring job scheduler".into());
+    let rows = [row(3, "Processing"), enqueued, row(1, "Awaiting")];
+    let html = table(&rows, None, false);
+    assert_eq!(
+        texts(&html, "td.j-e"),
+        [
+            "app-01:5120:aaaa",
+            "Triggered by recurring job scheduler",
+            "– no reason given"
+        ]
+    );
+}
