@@ -104,6 +104,7 @@ impl From<Error> for Halt {
 }
 
 /// What an audit row says beside the request.
+#[derive(Clone)]
 struct Entry {
     /// The job's state as it was found.
     before: Option<(StateName, i64)>,
@@ -256,7 +257,10 @@ impl Action {
         let Err(error) = transaction.commit().await else {
             return done;
         };
-        if matches!(error, Error::Database(_)) {
+        // The database's own answer is no; that it is shutting down is none.
+        if matches!(&error, Error::Database(no)
+            if !no.code().is_some_and(|code| code.starts_with("57P")))
+        {
             return self.record(before, halted(&error)).await;
         }
         tracing::warn!(audit = %self.audit, %error, "the connection was lost during COMMIT");
@@ -271,15 +275,14 @@ impl Action {
             after: None,
             outcome: lost,
         };
-        match audit::settle(
-            &self.session,
-            &self.clock,
+        let settled = audit::settle(
+            self.session.clone(),
+            self.clock.clone(),
             self.audit,
-            &self.request,
-            &entry,
-        )
-        .await
-        {
+            self.request.clone(),
+            entry.clone(),
+        );
+        match settled.await {
             Some(audit::Settled::Happened) => done,
             Some(audit::Settled::DidNot) => entry.outcome,
             None => Outcome::Unknown {

@@ -6,6 +6,7 @@ use app::actions::Request;
 use sqlx::Error;
 use sqlx::postgres::{PgArguments, PgConnection, Postgres};
 use sqlx::query::Query;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::{Entry, Halt, own_tables};
@@ -116,17 +117,19 @@ pub(super) enum Settled {
 /// Reading alone would not do: the COMMIT may still be on its way. Writing the row of the same id
 /// waits for the lost transaction to end, whichever way; and once ours is there, it cannot commit.
 pub(super) async fn settle(
-    session: &Session,
-    clock: &SharedClock,
+    session: Session,
+    clock: SharedClock,
     id: Uuid,
-    request: &Request,
-    entry: &Entry,
+    request: Request,
+    entry: Entry,
 ) -> Option<Settled> {
-    let asked = async {
-        loop {
-            match write_down(session, clock, id, request, entry).await {
+    // In a task of its own, because a try that is given up must not be dropped half-way either.
+    let asking = tokio::spawn(async move {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            match write_down(&session, &clock, id, &request, &entry).await {
                 Ok(true) => return Some(Settled::DidNot),
-                Ok(false) => return happened(session, id).await,
+                Ok(false) => return happened(&session, id).await,
                 Err(Halt::Driver(error)) => {
                     tracing::warn!(audit = %id, %error, "the audit could not be asked yet");
                 }
@@ -134,8 +137,9 @@ pub(super) async fn settle(
             }
             tokio::time::sleep(PAUSE).await;
         }
-    };
-    tokio::time::timeout(PATIENCE, asked).await.ok().flatten()
+        None
+    });
+    tokio::time::timeout(PATIENCE, asking).await.ok()?.ok()?
 }
 
 /// What the row that is there says: it may be our own of an earlier try, whose answer was lost.
