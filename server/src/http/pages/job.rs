@@ -75,7 +75,6 @@ pub async fn show(
         links: visit.links().clone(),
         source: source.config.name.clone(),
         record,
-        earlier_delays: Vec::new(),
         servers: snapshot.servers.as_ref().clone(),
         queues: snapshot.queues.as_ref().clone(),
         audit: audit.unwrap_or_default(),
