@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgSslMode};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 
 use super::fixture::{Fixture, fixtures};
@@ -204,7 +204,12 @@ async fn exists(conn: &mut PgConnection, table: &str) -> bool {
         .unwrap()
 }
 
+/// Not encrypted, whatever the server offers: some tests look at what goes over the wire.
 fn with_database(url: &str, name: &str) -> String {
     let options: PgConnectOptions = url.parse().unwrap();
-    options.database(name).to_url_lossy().to_string()
+    options
+        .database(name)
+        .ssl_mode(PgSslMode::Disable)
+        .to_url_lossy()
+        .to_string()
 }

@@ -68,6 +68,8 @@ pub fn pool(url: &str) -> Result<PgPool, StoreError> {
         // Statements are sent unnamed (see `session`), so that nothing is left behind in a
         // connection that PgBouncer may hand to somebody else.
         .statement_cache_capacity(0)
+        // PgBouncer refuses a connection that asks for a setting it does not know.
+        .extra_float_digits(None)
         .disable_statement_logging();
     Ok(PgPoolOptions::new()
         .max_connections(MAX_CONNECTIONS)

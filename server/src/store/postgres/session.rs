@@ -21,10 +21,13 @@ use super::layout::{Failed, Layout};
 /// What a transaction does: a future on its connection.
 pub type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, sqlx::Error>> + Send + 'c>>;
 
-const BEGIN: &str = "BEGIN READ ONLY; SET LOCAL statement_timeout = 5000";
+/// One snapshot for all statements of a read, so that what they say fits together.
+const BEGIN: &str =
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 5000";
 /// The order of joins is the statements' own: finding another one takes longer than the reads. So
 /// does compiling them (servers from 11 on know that setting).
-const BEGIN_PLAIN: &str = "BEGIN READ ONLY; SET LOCAL statement_timeout = 5000; \
+const BEGIN_PLAIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \
+    SET LOCAL statement_timeout = 5000; \
     SET LOCAL join_collapse_limit = 1; SET LOCAL jit = off";
 
 /// Connections to one source, and what its catalogue said.

@@ -7,6 +7,7 @@ use crate::testing::postgres::TestDatabase;
 mod access;
 mod faults;
 mod migrations;
+mod tls;
 
 /// Loads rows into a database of a schema version.
 async fn seeded(rows: Fixture, version: u32) -> Option<(TestDatabase, Seeded)> {

@@ -130,6 +130,23 @@ async fn a_reader_that_goes_away_leaves_no_transaction_and_no_statement_behind()
         .unwrap();
     // The unnamed statement that asks is not listed.
     assert_eq!(prepared, 0);
+    // What a connection may ask for when it begins is what PgBouncer keeps track of.
+    let asked: Vec<String> =
+        sqlx::query_scalar("SELECT name FROM pg_settings WHERE source = 'client' ORDER BY name")
+            .persistent(false)
+            .fetch_all(&mut *conn)
+            .await
+            .unwrap();
+    let known = [
+        "DateStyle",
+        "TimeZone",
+        "application_name",
+        "client_encoding",
+    ];
+    assert!(
+        asked.iter().all(|name| known.contains(&name.as_str())),
+        "{asked:?}"
+    );
     drop(conn);
     // Closing waits for what still runs; afterwards every connection must be gone, which one that
     // hung in a transaction would not be.
