@@ -319,7 +319,7 @@ fn label_runs(drawing: &mut Drawing) {
         let names = [format!("Attempt {}", run.number), run.number.clone()];
         if let Some((at, text)) = beside(&names, 7.0, *x, name_edge, right) {
             name_edge = at + text_width(&text, 7.0) / 2.0 + 6.0;
-            labels.push(label(at, 45.0, "lb-b mid", text));
+            labels.push(label(at, 45.0, "lb-b mid halo", text));
         }
         if let Some((at, text)) = beside(&captions(stretch, run), 5.8, *x, caption_edge, right) {
             caption_edge = at + text_width(&text, 5.8) / 2.0 + 6.0;
@@ -363,10 +363,10 @@ fn captions(stretch: &Stretch, run: &super::pieces::Run) -> Vec<String> {
 
 fn caption_class(run: &super::pieces::Run) -> &'static str {
     match run.outcome {
-        "failed" => "mid bad",
-        "lost" | "orphaned" => "mid warn",
-        "succeeded" => "mid good",
-        _ => "mid",
+        "failed" => "mid bad halo",
+        "lost" | "orphaned" => "mid warn halo",
+        "succeeded" => "mid good halo",
+        _ => "mid halo",
     }
 }
 

@@ -100,7 +100,9 @@ fn stretch(drawn: &Drawn) -> AnyView {
     match &drawn.stretch.kind {
         Kind::Run(run) => {
             let class = format!("tl-run {}{}", run.outcome, unknown(drawn));
-            let width = number((drawn.width - MARK).max(1.0));
+            // A run that goes on ends at now, without a mark.
+            let mark = if drawn.stretch.so_far { 0.0 } else { MARK };
+            let width = number((drawn.width - mark).max(1.0));
             view! { <rect class=class x=x y=number(LINE_Y - 11.0) width=width height="22"></rect> }
                 .into_any()
         }
@@ -144,13 +146,15 @@ fn mark(drawn: &Drawn) -> Option<AnyView> {
     let Kind::Run(run) = &drawn.stretch.kind else {
         return None;
     };
+    if drawn.stretch.so_far {
+        return None;
+    }
     let symbol = match run.outcome {
         "succeeded" => "s-succeeded",
         "failed" => "s-failed",
         "cancelled" => "s-deleted",
-        "lost" | "orphaned" => "i-unlink",
+        "lost" => "i-unlink",
         "put-back" => "s-enqueued",
-        "running" => "s-processing",
         _ => "s-gone",
     };
     let x = number(drawn.x + drawn.width - MARK - 2.0);

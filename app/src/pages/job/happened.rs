@@ -12,7 +12,7 @@ use super::next::Next;
 use super::{JobPage, kit};
 use crate::charts::lifeline::layout::Step;
 use crate::charts::lifeline::lifeline;
-use crate::charts::lifeline::pieces::{Around, pieces};
+use crate::charts::lifeline::pieces::{Around, Kind, Piece, Stretch, pieces};
 use crate::components::coverage::{Trust, coverage};
 use crate::components::number::{count, thousands};
 use crate::model::timeline::History;
@@ -49,7 +49,17 @@ pub(super) fn section(page: &JobPage) -> AnyView {
     let pieces = pieces(&page.timeline, &around, |decision| {
         hands::caption(decision, &page.given.audit)
     });
-    let line = (!pieces.is_empty()).then(|| {
+    // A line of rest alone tells no more than the sentences above.
+    let tells = pieces.iter().any(|piece| {
+        !matches!(
+            piece,
+            Piece::Stretch(Stretch {
+                kind: Kind::Rest(_),
+                ..
+            })
+        )
+    });
+    let line = tells.then(|| {
         let now = (!page.is_finished()).then_some(page.given.now);
         lifeline(&pieces, &steps(page), now, &words::finding(page))
     });

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::{Given, JobPage, kit, parent_of, served_by};
 use crate::components::coverage::{Trust, coverage};
-use crate::components::text::stored;
+use crate::components::text::{shown, stored};
 use crate::components::time::{exact_text, machine};
 use crate::model::attempt::{Outcome, PlannedRetry};
 use crate::model::job::Server;
@@ -209,7 +209,7 @@ fn content(page: &JobPage) -> AnyView {
             heartbeat_age_ms,
         } => {
             let on = server.as_ref().map(|server| {
-                view! { " on server " <b class="mono">{stored(&kit::line(server, 80))}</b> }
+                view! { " on server " {server_name(server)} }
             });
             let since = since.map(|at| {
                 view! { ", since " {kit::when(at)} }
@@ -245,6 +245,11 @@ fn content(page: &JobPage) -> AnyView {
         }
         .into_any(),
     }
+}
+
+/// A server in a sentence, its whole id at hand.
+fn server_name(id: &str) -> impl IntoView + use<> {
+    view! { <b class="mono" title=shown(id).into_owned()>{stored(&kit::short_server(id))}</b> }
 }
 
 fn lead(words: &'static str) -> AnyView {
@@ -363,7 +368,7 @@ fn orphaned(
     view! {
         <p class="lead">
             <b class="warn">"Orphaned"</b> ": its server is gone. It has been Processing since "
-            {kit::when(since)} " on " <b class="mono">{stored(&kit::line(server, 80))}</b> {gone} "."
+            {kit::when(since)} " on " {server_name(server)} {gone} "."
         </p>
         <p class="next-why">{lease}</p>
     }

@@ -154,9 +154,13 @@ fn list(plan: &Plan, now: Instant) -> AnyView {
 
 fn step(run: &PlannedRun, first: bool, now: Instant) -> AnyView {
     let class = if first { "first" } else { "" };
+    let overdue = first && run.at.is_some_and(|at| at.earliest <= now);
     let at = run.at.map_or_else(
         || "not known".into_any(),
         |at| {
+            if overdue {
+                return "now".into_any();
+            }
             let text = short_time(at.earliest, now, first);
             let about = if first || at.earliest == at.latest {
                 ""
@@ -180,7 +184,7 @@ fn step(run: &PlannedRun, first: bool, now: Instant) -> AnyView {
         (true, _, Some(at)) if at.earliest > now => {
             format!("in {}", duration(millis_between(now, at.earliest)))
         }
-        (true, ..) => "now".to_owned(),
+        (true, ..) => "overdue".to_owned(),
         (false, Some(wait), _) => format!("+{}", plus(wait)),
         (false, None, _) => "delay not seen".to_owned(),
     };

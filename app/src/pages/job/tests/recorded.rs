@@ -219,6 +219,7 @@ fn an_overdue_retry_is_called_overdue() {
     let next = page.section("next");
     assert!(next.contains("01:00:00"), "{next}");
     assert!(next.contains("overdue: retry 5 of 10 was due"), "{next}");
+    assert_eq!(page.texts("ol.plan .first"), ["Retry 5 now overdue"]);
 }
 
 #[test]
