@@ -34,7 +34,7 @@ pub fn clock(at: Instant) -> impl IntoView + use<> {
 
 /// The instant for machines, to the microsecond.
 pub fn machine(at: Instant) -> String {
-    let finer = at.timestamp_subsec_nanos() % 1_000 != 0;
+    let finer = !at.timestamp_subsec_nanos().is_multiple_of(1_000);
     let digits = if finer {
         SecondsFormat::Micros
     } else {

@@ -104,11 +104,12 @@ fn several(chrome: &Chrome, rows: &[AuditRow]) -> AnyView {
         })
         .collect();
     let open = done < rows.len();
+    let what = rows.first().map_or("", |row| imperative(&row.action));
     view! {
         <div class=class role="status">
             {icon(symbol)}
             <div>
-                <p><b>{format!("{done} of {} done", rows.len())}</b></p>
+                <p><b>{format!("{what}: {done} of {} done", rows.len())}</b></p>
                 <details open=open><summary>"Each one"</summary><ul>{items}</ul></details>
             </div>
         </div>

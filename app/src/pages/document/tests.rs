@@ -141,7 +141,7 @@ fn several_outcomes_are_summed_up_and_listed() {
     let rows = vec![audit("requeue", "done"), audit("requeue", "moved")];
     chrome.flash = Some(Flash::Several(rows));
     let html = html(chrome);
-    assert!(texts(&html, ".flash p")[0].starts_with("1 of 2 done"));
+    assert!(texts(&html, ".flash p")[0].starts_with("Requeue: 1 of 2 done"));
     assert_eq!(texts(&html, ".flash li").len(), 2);
     assert_eq!(attr(&html, ".flash li", "data-outcome"), ["done", "moved"]);
 }
