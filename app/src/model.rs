@@ -3,6 +3,7 @@
 pub mod attempt;
 pub mod continuation;
 pub mod data;
+pub mod health;
 pub mod invocation;
 pub mod job;
 pub mod json;

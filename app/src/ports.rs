@@ -4,5 +4,6 @@
 pub mod actions;
 pub mod audit;
 pub mod error;
+pub mod health;
 pub mod jobs;
 pub mod source;

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::config::{self, Config, ConfigError, ConfigFile, DEFAULT_BIND, SourceConfig};
 
+pub mod check;
 pub mod demo;
 pub mod migrate;
 pub mod serve;
@@ -29,6 +30,9 @@ pub enum Command {
     Demo(Demo),
     /// Create or bring up to date Redrive's own tables.
     Migrate(Migrate),
+    /// Look for faults in a job database. Exit code 1 where something needs action, 2 where
+    /// something could not be checked.
+    Check(CheckOptions),
 }
 
 /// Which database to open.
@@ -106,6 +110,17 @@ pub struct Migrate {
     /// Create Hangfire's own tables too. Only in an empty database.
     #[arg(long)]
     pub hangfire: bool,
+}
+
+/// Options of `check`.
+#[derive(Debug, Args)]
+pub struct CheckOptions {
+    /// Which database.
+    #[command(flatten)]
+    pub database: Database,
+    /// Print the report as JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 impl Database {

@@ -1,6 +1,7 @@
 //! Everything of Redrive that touches the world: databases, sockets, the clock, the command line.
 
 pub mod bookstore;
+pub mod check;
 pub mod cli;
 pub mod clock;
 pub mod config;

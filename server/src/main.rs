@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use server::cli::{Cli, Command, demo, migrate, serve};
+use server::cli::{Cli, Command, check, demo, migrate, serve};
 use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
@@ -20,6 +20,7 @@ fn main() -> ExitCode {
                 .map(|()| ExitCode::SUCCESS),
             Command::Demo(options) => demo::run(options).await.map(|()| ExitCode::SUCCESS),
             Command::Migrate(options) => migrate::run(options).await.map(|()| ExitCode::SUCCESS),
+            Command::Check(options) => check::run(options).await,
         }
     });
     // Tasks of the database drivers may still wait on a socket: the process need not.

@@ -6,6 +6,7 @@ mod connect;
 mod counts;
 mod errors;
 mod filter;
+mod health;
 mod job;
 mod layout;
 mod list;

@@ -21,6 +21,7 @@ mod connect;
 mod counts;
 mod errors;
 mod filter;
+mod health;
 mod job;
 mod jobs;
 mod layout;
