@@ -243,3 +243,34 @@ pub(super) async fn create(path: &Path, clock: &SharedClock) -> Result<(), Store
     migrate::all(&mut connection, clock).await.map_err(failed)?;
     connection.close().await.map_err(failed)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::fixture::fixtures;
+
+    #[tokio::test]
+    async fn a_private_copy_is_read_and_goes_away() {
+        let original = fixtures().join("hangfire-storage-sqlite/hangfire.db");
+        let copy = PrivateCopy::of(&original).unwrap();
+        let path = copy.path.clone();
+        let found = look(&options(&path).pragma("query_only", "ON"))
+            .await
+            .unwrap();
+        assert!(found.missing_to_read.is_empty() && found.missing_to_act.is_empty());
+        drop(copy);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_file_in_use_elsewhere_is_not_copied() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("live.db");
+        std::fs::write(&path, "x").unwrap();
+        std::fs::write(dir.path().join("live.db-wal"), "x").unwrap();
+        let refused = PrivateCopy::of(&path).err().unwrap();
+        assert!(
+            matches!(refused, StoreError::Away(why) if why.contains("in use by another process"))
+        );
+    }
+}

@@ -32,6 +32,13 @@ macro_rules! last {
     };
 }
 
+/// The type's name `t` without assembly and without the arguments of a generic.
+macro_rules! plain {
+    () => {
+        "substr(t, 1, min(instr(t || '[', '['), instr(t || ',', ',')) - 1)"
+    };
+}
+
 /// Whether the current state is a planned retry.
 const IS_RETRY: &str = concat!(
     "coalesce(substr(",
@@ -133,13 +140,11 @@ fn push_name(query: &mut QueryBuilder<Sqlite>, expression: &str, name: &str) {
         }
     }
     let length = i64::try_from(name.chars().count()).unwrap_or(i64::MAX - 1);
+    // The LIMIT keeps the planner from putting the expression in the place of each `t`.
     query
-        .push(
-            " AND EXISTS (SELECT 1 FROM (SELECT t, substr(h, 1, instr(h || ',', ',') - 1) AS plain \
-             FROM (SELECT t, substr(t, 1, instr(t || '[', '[') - 1) AS h FROM (SELECT ",
-        )
+        .push(" AND EXISTS (SELECT 1 FROM (SELECT ")
         .push(expression)
-        .push(" AS t))) WHERE t = ")
+        .push(" AS t LIMIT 1) WHERE t = ")
         .push_bind(name.to_owned());
     if depth == 0 && !has_assembly {
         query
@@ -150,9 +155,9 @@ fn push_name(query: &mut QueryBuilder<Sqlite>, expression: &str, name: &str) {
     }
     if !name.contains(['.', '+', '[', ',']) {
         query
-            .push(" OR plain = ")
+            .push(concat!(" OR ", plain!(), " = "))
             .push_bind(name.to_owned())
-            .push(" OR substr(plain, ")
+            .push(concat!(" OR substr(", plain!(), ", "))
             .push_bind(-length - 1)
             .push(") IN (")
             .push_bind(format!(".{name}"))

@@ -1,6 +1,7 @@
 //! Audit rows: written with the action, or afterwards where nothing was done.
 
 use app::actions::Request;
+use app::model::state::StateName;
 use app::ports::audit::AuditStore as _;
 use app::ports::error::StoreError;
 use sqlx::SqliteConnection;
@@ -36,9 +37,9 @@ pub(super) async fn insert(
         .bind(request.seen.job)
         .bind(request.seen.state.as_str())
         .bind(request.seen.state_id)
-        .bind(before.as_ref().map(|state| state.as_str()))
+        .bind(before.as_ref().map(StateName::as_str))
         .bind(before_id)
-        .bind(after.as_ref().map(|state| state.as_str()))
+        .bind(after.as_ref().map(StateName::as_str))
         .bind(after_id)
         .bind(&request.reason)
         .bind(entry.outcome.slug())

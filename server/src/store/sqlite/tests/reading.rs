@@ -3,13 +3,15 @@
 
 use std::sync::Arc;
 
+use app::model::attempt::Outcome;
 use app::model::invocation::Arguments;
 use app::model::job::{JobRow, QueueRow};
 use app::model::state::{Instant, ListState, StateName};
+use app::model::timeline::{Context, Timeline};
 use app::ports::jobs::{Anchor, JobFilter, JobPage, JobStore, StateCounts};
 use app::ports::source::{Access, Dialect, Source};
 use chrono::DateTime;
-use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection};
 
 use super::super::*;
 use super::{clock, fixture};
@@ -357,6 +359,49 @@ async fn one_job_whole() {
     assert_eq!(store.neighbours(5).await.unwrap(), (Some(4), Some(6)));
 }
 
+/// `(outcome, ran, backoff of the retry)` of each attempt of a job, in milliseconds.
+async fn attempts(store: &SqliteStore, id: i64) -> Vec<(Outcome, Option<i64>, Option<i64>)> {
+    let job = store.job(id, 100).await.unwrap().unwrap();
+    let context = Context {
+        created_at: job.created_at,
+        state: job.state.name,
+        older_rows: false,
+        attempts_before: job.attempts_before,
+        newer: Vec::new(),
+    };
+    Timeline::build(&job.states, &context)
+        .attempts()
+        .map(|attempt| {
+            let failure = attempt.failure.as_ref();
+            let retry = failure.and_then(|failure| failure.retry.as_ref());
+            (
+                attempt.outcome.clone(),
+                attempt.ran.ms,
+                retry.and_then(|retry| retry.backoff_ms),
+            )
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn attempts_of_the_recorded_jobs_are_exact() {
+    let (_dir, store) = recorded().await;
+    // Rows 7 to 10: 84.2283 ms; 43 to 44: 6.8292 ms; the last says itself that it ran for 3 ms.
+    assert_eq!(
+        attempts(&store, 1).await,
+        [
+            (Outcome::Failed, Some(84), Some(2_000)),
+            (Outcome::Failed, Some(7), Some(5_000)),
+            (Outcome::Succeeded, Some(3), None),
+        ]
+    );
+    // Rows 6 to 9: 59.3596 ms.
+    assert_eq!(
+        attempts(&store, 2).await,
+        [(Outcome::Failed, Some(59), None)]
+    );
+}
+
 #[tokio::test]
 async fn a_state_that_hangfire_is_changing_is_unsettled() {
     // As between the commits of a failing job: the Failed row is there, the job still Processing.
@@ -599,4 +644,113 @@ async fn recorded_rows_are_read_as_they_are() {
 #[tokio::test]
 async fn a_large_recording_is_read_as_it_is() {
     holds("mixed").await;
+}
+
+/// The planner's steps for a page of a list.
+async fn plan(store: &SqliteStore, filter: &JobFilter, anchor: Anchor) -> Vec<String> {
+    let sql = format!(
+        "EXPLAIN QUERY PLAN {}",
+        list::query(filter, anchor, 50).sql().as_str()
+    );
+    store
+        .read(move |c| {
+            Box::pin(async move {
+                let steps = sqlx::query(AssertSqlSafe(sql)).fetch_all(c).await?;
+                steps.iter().map(|step| step.try_get("detail")).collect()
+            })
+        })
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn lists_walk_hangfires_own_indexes() {
+    let (_dir, store) = recorded().await;
+    let plain = state(ListState::Failed);
+    let narrowed = JobFilter {
+        exception: Some("TimeoutException".into()),
+        queue: Some("default".into()),
+        from: Some(Instant::UNIX_EPOCH),
+        ..state(ListState::Retrying)
+    };
+    for filter in [plain, narrowed] {
+        for (anchor, range) in [
+            (Anchor::Start, ""),
+            (Anchor::OlderThan(9), " AND rowid<?"),
+            (Anchor::NewerThan(2), " AND rowid>?"),
+        ] {
+            let steps = plan(&store, &filter, anchor).await;
+            let page =
+                format!("SEARCH j USING COVERING INDEX IX_Job_StateName (StateName=?{range})");
+            let narrow = format!("SEARCH j USING INDEX IX_Job_StateName (StateName=?{range})");
+            assert!(
+                steps.iter().any(|s| *s == page || *s == narrow),
+                "{steps:#?}"
+            );
+            // No table is walked.
+            for scan in steps.iter().filter(|s| s.starts_with("SCAN")) {
+                let own = ["SCAN p", "SCAN m", "SCAN CONSTANT ROW", "SCAN (subquery"];
+                assert!(own.iter().any(|own| scan.starts_with(own)), "{steps:#?}");
+            }
+            // Each look at the history is done once for a job.
+            let mut looks: Vec<_> = steps
+                .iter()
+                .filter(|s| s.starts_with("CORRELATED"))
+                .collect();
+            let all = looks.len();
+            looks.sort();
+            looks.dedup();
+            assert_eq!(looks.len(), all, "{steps:#?}");
+            let states = steps
+                .iter()
+                .filter(|s| s.contains(" State") || s.contains(" s USING"));
+            for step in states {
+                assert!(
+                    step.contains("IX_State_JobId (JobId=?")
+                        || step.contains("INTEGER PRIMARY KEY"),
+                    "{steps:#?}"
+                );
+            }
+        }
+    }
+    let all = plan(&store, &JobFilter::default(), Anchor::OlderThan(9)).await;
+    assert!(
+        all.contains(&"SEARCH j USING INTEGER PRIMARY KEY (rowid<?)".to_owned()),
+        "{all:#?}"
+    );
+}
+
+#[tokio::test]
+async fn a_job_of_a_hundred_thousand_rows_is_like_others() {
+    let (_dir, store) = changed(
+        "WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 100999) \
+         INSERT INTO State SELECT i, 10, CASE i % 3 WHEN 0 THEN 'Enqueued' WHEN 1 THEN 'Processing' \
+         ELSE 'Scheduled' END, NULL, 639315783200000000 + i, '{\"Queue\":\"busy\"}', 0 FROM n; \
+         UPDATE Job SET StateName = 'Enqueued' WHERE Id = 10",
+    )
+    .await;
+    // 100999 = 3 * 33666 + 1, so the last row is a Processing one and the job looks unsettled.
+    let ten = row(&store, 10).await;
+    assert_eq!((ten.state.id, ten.state.unsettled), (Some(100_998), true));
+    assert_eq!((ten.attempts, ten.queue.as_deref()), (100, Some("busy")));
+    let job = store.job(10, 50).await.unwrap().unwrap();
+    assert_eq!((job.states_total, job.states.len()), (100_001, 50));
+    // Processing rows are 1000, 1003, …, 100999: 33334; 17 of them are among the newest 50.
+    assert_eq!(job.attempts_before, 33_334 - 17);
+    assert_eq!(
+        listed(
+            &store,
+            JobFilter {
+                attempts_min: Some(33_334),
+                ..JobFilter::default()
+            }
+        )
+        .await,
+        [10]
+    );
+    let none = JobFilter {
+        attempts_min: Some(33_335),
+        ..JobFilter::default()
+    };
+    assert_eq!(listed(&store, none).await, Vec::<i64>::new());
 }

@@ -1,5 +1,7 @@
 //! Faults that people met elsewhere, and what a row must look like for Hangfire to read it.
 
+use std::fmt::Write as _;
+
 use super::*;
 
 #[tokio::test]
@@ -22,16 +24,18 @@ async fn a_job_of_a_dead_server_gives_up_its_old_queue_row() {
             ago(600),
             &format!(r#"{{"ServerId":"{server}"}}"#),
         );
-        sql += &format!(
+        write!(
+            sql,
             "INSERT INTO JobQueue VALUES ({}, {job}, 'mail', {});",
             100 + job,
             ago(600)
-        );
+        )
+        .unwrap();
     }
-    sql += &format!(
+    write!(sql,
         "INSERT INTO Server VALUES ('web-2:401:bbbb', '{{\"WorkerCount\":5,\"Queues\":[\"mail\"]}}', {});",
         ago(5)
-    );
+    ).unwrap();
     file.run(&sql).await;
 
     let outcome = act(&file.store, 1, requeue()).await;
@@ -148,9 +152,9 @@ async fn deleting_a_parent_releases_the_jobs_that_wait_for_it() {
             ago(540),
             &data.to_string(),
         );
-        sql += &format!(
+        write!(sql,
             "INSERT INTO \"Set\" (\"Key\", Score, \"Value\", ExpireAt) VALUES ('awaiting', 1795979546.0, '{child}', 0);"
-        );
+        ).unwrap();
     }
     sql += &job_row(5, "Succeeded", "ChildJob", ago(0));
     sql += &state_row(51, 5, "Succeeded", ago(60), "{}");

@@ -44,7 +44,7 @@ impl Peer {
             .spawn()
             .unwrap();
         let peer = Self { address, process };
-        until(Duration::from_secs(60), async || {
+        until(Duration::from_mins(1), async || {
             (peer
                 .call("GET", "/health")
                 .await?
