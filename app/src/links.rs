@@ -82,6 +82,11 @@ impl SourceLinks {
         format!("{}/jobs/{id}", self.prefix)
     }
 
+    /// The stack trace of a failure of a job, whole, as plain text.
+    pub fn trace(&self, job: i64, state: i64) -> String {
+        format!("{}/jobs/{job}/trace/{state}", self.prefix)
+    }
+
     /// The servers.
     pub fn servers(&self) -> String {
         format!("{}/servers", self.prefix)

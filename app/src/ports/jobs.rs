@@ -116,6 +116,13 @@ pub trait JobStore: Send + Sync {
         limit: u32,
     ) -> Result<Vec<StateRow>, StoreError>;
 
+    /// The details (stack trace) of a job's `Failed` row, whole, or `None` where there is no such
+    /// row or it has none. Data of more than 64 MB are not read.
+    ///
+    /// # Errors
+    /// As the database's.
+    async fn failure_details(&self, job: i64, state: i64) -> Result<Option<String>, StoreError>;
+
     /// The ids that exist next to `id`: the nearest older and the nearest newer job.
     ///
     /// # Errors

@@ -5,3 +5,4 @@ pub mod job;
 pub mod jobs;
 pub mod overview;
 pub mod servers;
+pub mod trace;

@@ -123,6 +123,10 @@ impl JobStore for PostgresStore {
         job::states_before(&self.session, job, before, limit).await
     }
 
+    async fn failure_details(&self, job: i64, state: i64) -> Result<Option<String>, StoreError> {
+        job::failure_details(&self.session, job, state).await
+    }
+
     async fn neighbours(&self, id: i64) -> Result<(Option<i64>, Option<i64>), StoreError> {
         job::neighbours(&self.session, id).await
     }

@@ -39,6 +39,35 @@ pub async fn states_before(
         .await
 }
 
+/// See [`app::ports::jobs::JobStore::failure_details`].
+pub async fn failure_details(
+    session: &Session,
+    job: i64,
+    state: i64,
+) -> Result<Option<String>, StoreError> {
+    session
+        .read(move |conn, layout| {
+            Box::pin(async move {
+                let row = sqlx::query(layout.sql(
+                    "SELECT {raw c.data} AS data FROM {s}.state c \
+                     WHERE c.id = $2 AND c.jobid = $1 AND pg_column_size(c.data) <= 67108864",
+                ))
+                .bind(job)
+                .bind(state)
+                .persistent(false)
+                .fetch_optional(conn)
+                .await?;
+                let json: Option<String> = match row {
+                    Some(row) => row.try_get("data")?,
+                    None => None,
+                };
+                let data = StateData::parse_column(json.as_deref());
+                Ok(data.get("ExceptionDetails").map(str::to_owned))
+            })
+        })
+        .await
+}
+
 /// See [`app::ports::jobs::JobStore::neighbours`].
 pub async fn neighbours(
     session: &Session,

@@ -90,6 +90,28 @@ pub(super) async fn history(
     found.iter().rev().map(state).collect()
 }
 
+/// The whole details of a failure, where its data are not absurdly large.
+pub(super) async fn failure_details(
+    connection: &mut SqliteConnection,
+    job: i64,
+    state: i64,
+) -> Result<Option<String>, sqlx::Error> {
+    let row = sqlx::query(
+        "SELECT Data AS data FROM State WHERE Id = ? AND JobId = ? \
+         AND octet_length(Data) <= 67108864",
+    )
+    .bind(state)
+    .bind(job)
+    .fetch_optional(connection)
+    .await?;
+    let json = match &row {
+        Some(row) => rows::text(row, "data")?,
+        None => None,
+    };
+    let data = StateData::parse_column(json.as_deref());
+    Ok(data.get("ExceptionDetails").map(str::to_owned))
+}
+
 fn state(row: &SqliteRow) -> Result<StateRow, sqlx::Error> {
     Ok(StateRow {
         id: rows::int(row, "id")?.unwrap_or_default(),

@@ -42,6 +42,10 @@ impl JobStore for SqliteStore {
             .await
     }
 
+    async fn failure_details(&self, job: i64, state: i64) -> Result<Option<String>, StoreError> {
+        self.read(move |c| Box::pin(job::failure_details(c, job, state))).await
+    }
+
     async fn neighbours(&self, id: i64) -> Result<(Option<i64>, Option<i64>), StoreError> {
         self.read(move |c| {
             Box::pin(async move {
