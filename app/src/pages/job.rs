@@ -52,8 +52,6 @@ pub struct Given {
     pub neighbours: (Option<i64>, Option<i64>),
     /// An older page of the state history and the row it ends before, where the URL asks for it.
     pub older: Option<(i64, Vec<StateRow>)>,
-    /// Whether the URL asks for stack traces whole.
-    pub whole_trace: bool,
     /// Now, by the database's clock.
     pub now: Instant,
 }

@@ -49,7 +49,10 @@ fn routes() -> Router<AppState> {
         .route("/s/{source}", get(pages::overview::show))
         .route("/s/{source}/jobs", get(pages::jobs::show))
         .route("/s/{source}/jobs/{job}", get(pages::job::show))
-        .route("/s/{source}/jobs/{job}/trace/{state}", get(pages::trace::show))
+        .route(
+            "/s/{source}/jobs/{job}/trace/{state}",
+            get(pages::trace::show),
+        )
         .route("/s/{source}/servers", get(pages::servers::show))
         .route("/s/{source}/audit", get(pages::audit::show))
         .route("/api/requeue", post(actions::requeue))

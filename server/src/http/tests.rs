@@ -138,6 +138,42 @@ async fn every_page_answers_with_its_policy() {
 }
 
 #[tokio::test]
+async fn a_trace_is_served_whole_as_plain_text() {
+    let site = Site::at("").await;
+    let page = site.get("/s/main/jobs?state=failed").await.body;
+    let row = page.split("data-job=\"").nth(1).unwrap();
+    let job = row.split('"').next().unwrap();
+    let state = row
+        .split("data-state-id=\"")
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap();
+    let trace = site.get(&format!("/s/main/jobs/{job}/trace/{state}")).await;
+    assert_eq!(trace.status, StatusCode::OK);
+    assert_eq!(
+        trace.headers[header::CONTENT_TYPE],
+        "text/plain; charset=utf-8"
+    );
+    assert!(
+        trace.body.contains("\n   at Bookstore.Jobs."),
+        "{}",
+        trace.body
+    );
+    for none in [
+        format!("/s/main/jobs/{job}/trace/999"),
+        format!("/s/main/jobs/x/trace/{state}"),
+    ] {
+        assert_eq!(
+            site.get(&none).await.status,
+            StatusCode::NOT_FOUND,
+            "{none}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn the_entry_goes_to_the_first_source() {
     let answer = Site::at("").await.get("/").await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER);

@@ -26,7 +26,6 @@ const AUDIT: u32 = 50;
 #[serde(default)]
 pub struct JobQuery {
     history_before: Option<String>,
-    trace: String,
     done: Vec<String>,
 }
 
@@ -83,7 +82,6 @@ pub async fn show(
         parent_state,
         neighbours,
         older: before.zip(older),
-        whole_trace: query.trace == "all",
         now: visit.now() + TimeDelta::milliseconds(skew),
     });
     let title = page.title();

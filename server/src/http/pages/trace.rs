@@ -16,9 +16,11 @@ pub async fn show(
         return visit.no_such_job(&job, None, None);
     };
     match source.store.failure_details(id, state).await {
-        Ok(Some(details)) => {
-            ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], details).into_response()
-        }
+        Ok(Some(details)) => (
+            [(header::CONTENT_TYPE, "text/plain; charset=utf-8")],
+            details,
+        )
+            .into_response(),
         Ok(None) => visit.no_such_job(&job, None, None),
         Err(error) => visit.failed(Section::Jobs(None), &error),
     }

@@ -43,7 +43,8 @@ impl JobStore for SqliteStore {
     }
 
     async fn failure_details(&self, job: i64, state: i64) -> Result<Option<String>, StoreError> {
-        self.read(move |c| Box::pin(job::failure_details(c, job, state))).await
+        self.read(move |c| Box::pin(job::failure_details(c, job, state)))
+            .await
     }
 
     async fn neighbours(&self, id: i64) -> Result<(Option<i64>, Option<i64>), StoreError> {

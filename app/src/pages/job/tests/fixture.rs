@@ -165,7 +165,6 @@ pub(super) fn given(record: JobRecord, now: &str) -> Given {
         parent_state: None,
         neighbours: (None, None),
         older: None,
-        whole_trace: false,
         now: at(now),
     }
 }

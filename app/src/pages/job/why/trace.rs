@@ -8,43 +8,30 @@ use crate::model::attempt::Failure;
 use crate::model::stack::{ExceptionHead, Frame, Line, StackTrace};
 use crate::pages::job::{JobPage, i64_of, kit};
 
-/// A trace is shown up to so many characters unless the URL asks for all of it.
+/// A trace is shown up to so many characters; all of it is a link away.
 const TRACE: usize = 20_000;
-/// A longer text is shown as it is stored: marking hidden characters one by one would cost more
-/// than it tells.
-const MARKED: usize = 200_000;
-
 /// The trace of a failure.
 pub(super) fn trace(page: &JobPage, failure: &Failure) -> AnyView {
     let Some(details) = failure.details.as_deref() else {
         return view! { <p class="sub">"No stack trace is stored."</p> }.into_any();
     };
-    if page.given.whole_trace {
-        return view! { {raw(details, true)} {cut_note(page, failure, details, details)} }
-            .into_any();
-    }
     let (text, _) = kit::cut(details, TRACE);
     let namespace = page.record().invocation.namespace();
     let stack = StackTrace::parse(text, namespace.as_deref());
     view! {
         {frames(&stack)}
-        {raw(text, false)}
+        {raw(text)}
         {cut_note(page, failure, details, text)}
     }
     .into_any()
 }
 
 /// The text as stored.
-fn raw(text: &str, open: bool) -> AnyView {
-    let content = if text.len() > MARKED {
-        shown(text).into_owned().into_any()
-    } else {
-        stored(text).into_any()
-    };
+fn raw(text: &str) -> AnyView {
     view! {
-        <details class="ex-raw" open=open>
+        <details class="ex-raw">
             <summary>"The trace as stored, to copy"</summary>
-            <pre tabindex="0">{content}</pre>
+            <pre tabindex="0">{stored(text)}</pre>
         </details>
     }
     .into_any()
@@ -57,8 +44,7 @@ fn cut_note(page: &JobPage, failure: &Failure, details: &str, text: &str) -> Opt
     let total = failure
         .details_chars
         .unwrap_or_else(|| i64_of(details.chars().count()));
-    let href = format!("{}?trace=all#why", page.urls.job(page.record().id));
-    let more = (!page.given.whole_trace).then(|| view! { <a href=href>"Load all of it"</a> });
+    let href = page.urls.trace(page.record().id, failure.state_id);
     Some(
         view! {
             <p class="sub">
@@ -67,7 +53,7 @@ fn cut_note(page: &JobPage, failure: &Failure, details: &str, text: &str) -> Opt
                     thousands(i64_of(text.chars().count())),
                     thousands(total),
                 )}
-                {more}
+                <a href=href>"All of it, as plain text"</a>
             </p>
         }
         .into_any(),
