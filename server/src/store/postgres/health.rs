@@ -97,8 +97,10 @@ const MEMBERS: &str = found!(
        SELECT r.id, r.key, r.value, substring(r.value from '[0-9]+$') AS job FROM {s}.set r \
        WHERE r.key IN ('schedule', 'retries', 'awaiting')) m \
      LEFT JOIN {s}.job j ON j.id = CASE WHEN length(m.job) < 19 THEN m.job::bigint END \
-     WHERE j.id IS NULL OR j.statename IS DISTINCT FROM \
-       CASE m.key WHEN 'awaiting' THEN 'Awaiting' ELSE 'Scheduled' END"
+     LEFT JOIN {s}.state c ON c.id = j.stateid \
+     WHERE j.id IS NULL OR (j.statename IS DISTINCT FROM \
+       CASE m.key WHEN 'awaiting' THEN 'Awaiting' ELSE 'Scheduled' END \
+       AND coalesce({at c.createdat}, {at j.createdat}) < $1 - interval '1 minute')"
 );
 const WAITING: &str = "SELECT q.queue::text AS queue, count(*) AS jobs FROM {s}.jobqueue q \
      WHERE q.fetchedat IS NULL GROUP BY 1 ORDER BY 1";
