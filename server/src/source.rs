@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use app::model::job::Server;
+use app::model::job::{Server, TypedDelay};
 use app::ports::actions::ActionStore;
 use app::ports::audit::AuditStore;
 use app::ports::jobs::{JobStore, StateCounts};
@@ -45,6 +45,8 @@ pub struct Snapshot {
     pub servers: Arc<Vec<Server>>,
     /// Its queues, by name.
     pub queues: Arc<Vec<String>>,
+    /// Delays that retry policies chose lately, oldest first.
+    pub delays: Arc<Vec<TypedDelay>>,
     /// Why the last look failed, in words.
     pub trouble: Option<String>,
 }

@@ -2,6 +2,7 @@
 
 use super::invocation::Invocation;
 use super::state::{Instant, StateName, StateRow};
+use super::timeline::ObservedDelay;
 
 /// The current state of a job, as the store found it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,4 +137,18 @@ pub struct Server {
 impl Server {
     /// A heartbeat older than this is shown as quiet.
     pub const QUIET_MS: i64 = 60_000;
+}
+
+/// A delay that some job's policy chose, with what that job calls: jobs of the same type and
+/// method have the same policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypedDelay {
+    /// The job.
+    pub job: i64,
+    /// The type's name as stored.
+    pub type_name: String,
+    /// The method's name.
+    pub method: String,
+    /// The delay.
+    pub delay: ObservedDelay,
 }

@@ -13,15 +13,18 @@ mod parameters;
 mod tests;
 mod why;
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 
 use crate::actions::found::Limits;
 use crate::links::{Links, SourceLinks};
 use crate::model::attempt::PlannedRetry;
-use crate::model::job::{JobRecord, Server};
+use crate::model::continuation;
+use crate::model::job::{JobRecord, Server, TypedDelay};
 use crate::model::policy::{Plan, Policy};
 use crate::model::state::{Instant, ListState, StateName, StateRow};
-use crate::model::timeline::{Context, History, RetryBudget, Timeline};
+use crate::model::timeline::{Context, History, ObservedDelay, RetryBudget, Timeline};
 use crate::ports::audit::AuditRow;
 
 /// A job's name is cut to so many characters.
@@ -36,6 +39,8 @@ pub struct Given {
     pub source: String,
     /// The job, with its newest state rows.
     pub record: JobRecord,
+    /// Delays that policies of the source's jobs chose lately, oldest first.
+    pub recent_delays: Arc<Vec<TypedDelay>>,
     /// Every server of the source.
     pub servers: Vec<Server>,
     /// Queues that are known, for the choice before a run.
@@ -86,7 +91,7 @@ impl JobPage {
         );
         timeline.mark_orphaned(|server| gone(&given, server));
         let budget = timeline.retry_budget(retry_count(record));
-        let policy = Policy::infer(&timeline.observed_delays(), &[]);
+        let policy = Policy::infer(&timeline.observed_delays(), &earlier_delays(&given));
         let plan = timeline
             .pending_retry()
             .zip(policy.as_ref())
@@ -184,16 +189,29 @@ fn gone(given: &Given, id: &str) -> bool {
         .is_none_or(|server| server.heartbeat_age_ms > given.limits.server_timeout_ms)
 }
 
+/// The delays that other jobs of the same type and method were given.
+fn earlier_delays(given: &Given) -> Vec<ObservedDelay> {
+    let (record, call) = (&given.record, &given.record.invocation);
+    given
+        .recent_delays
+        .iter()
+        .filter(|delay| {
+            delay.job != record.id
+                && Some(&delay.type_name) == call.type_name.as_ref()
+                && Some(&delay.method) == call.method.as_ref()
+        })
+        .map(|delay| delay.delay)
+        .collect()
+}
+
 fn retry_count(record: &JobRecord) -> Option<u32> {
     record
         .parameters
         .iter()
         .find(|(name, _)| name.eq_ignore_ascii_case("RetryCount"))?
         .1
-        .as_deref()?
-        .trim()
-        .parse()
-        .ok()
+        .as_deref()
+        .and_then(continuation::retry_count)
 }
 
 fn i64_of(n: usize) -> i64 {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 
 use super::error::StoreError;
-use crate::model::job::{JobRecord, JobRow, Server};
+use crate::model::job::{JobRecord, JobRow, Server, TypedDelay};
 use crate::model::state::{Instant, ListState, StateRow};
 
 /// What narrows a list. Every field that is set must hold.
@@ -141,6 +141,13 @@ pub trait JobStore: Send + Sync {
     /// # Errors
     /// As the database's.
     async fn servers(&self) -> Result<Vec<Server>, StoreError>;
+
+    /// The delays that the newest state rows of the source plan, oldest first; they tell which
+    /// policy jobs of a type have. Reads at most the newest 5,000 state rows.
+    ///
+    /// # Errors
+    /// As the database's.
+    async fn recent_delays(&self) -> Result<Vec<TypedDelay>, StoreError>;
 
     /// The queues that are known from queue rows and servers, by name.
     ///

@@ -52,6 +52,7 @@ async fn look(store: &dyn Store) -> Result<Snapshot, StoreError> {
         info: Some(Arc::new(store.info().await?)),
         servers: Arc::new(store.servers().await?),
         queues: Arc::new(store.queues().await?),
+        delays: Arc::new(store.recent_delays().await?),
         ..Snapshot::default()
     })
 }

@@ -50,4 +50,5 @@ pub async fn reads(seeded: &Seeded) {
     jobs::counts(seeded).await;
     jobs::servers(seeded).await;
     jobs::queues(seeded).await;
+    jobs::delays(seeded).await;
 }

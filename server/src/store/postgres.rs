@@ -4,6 +4,7 @@ mod act;
 mod audit;
 mod connect;
 mod counts;
+mod delays;
 mod errors;
 mod filter;
 mod health;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use app::actions::found::Limits;
-use app::model::job::{JobRecord, Server};
+use app::model::job::{JobRecord, Server, TypedDelay};
 use app::model::state::StateRow;
 use app::ports::error::StoreError;
 use app::ports::jobs::{Anchor, JobFilter, JobPage, JobStore, StateCounts};
@@ -137,6 +138,10 @@ impl JobStore for PostgresStore {
 
     async fn servers(&self) -> Result<Vec<Server>, StoreError> {
         servers::servers(&self.session).await
+    }
+
+    async fn recent_delays(&self) -> Result<Vec<TypedDelay>, StoreError> {
+        delays::recent_delays(&self.session).await
     }
 
     async fn queues(&self) -> Result<Vec<String>, StoreError> {

@@ -19,6 +19,7 @@ mod act;
 mod audit;
 mod connect;
 mod counts;
+mod delays;
 mod errors;
 mod filter;
 mod health;

@@ -13,6 +13,7 @@ use crate::model::reason;
 use crate::model::state::{Instant, StateName, StateRow};
 
 use rows::FailedKey;
+pub(super) use rows::planned_retry;
 
 /// A first row this close to the job's creation shows that nothing is missing before it.
 const CREATION_MS: i64 = 60_000;

@@ -1,7 +1,10 @@
 //! What pages ask of a timeline.
 
+use super::build::planned_retry;
 use super::{Decision, Event, History, Timeline};
 use crate::model::attempt::{Attempt, Failure, PlannedRetry, Release};
+use crate::model::reason;
+use crate::model::state::StateRow;
 
 /// How many automatic retries a job has had, and may have in all.
 ///
@@ -42,6 +45,19 @@ pub struct ObservedDelay {
     pub of: u32,
     /// The delay, in milliseconds.
     pub backoff_ms: i64,
+}
+
+impl ObservedDelay {
+    /// The delay that a state row plans; `None` for rows that plan no retry, or do not say when.
+    pub fn of_row(row: &StateRow) -> Option<Self> {
+        let (retry, of) = reason::retry(row.reason.as_deref())?;
+        let backoff_ms = planned_retry(row, retry, of).backoff_ms?;
+        Some(Self {
+            retry,
+            of,
+            backoff_ms,
+        })
+    }
 }
 
 impl Timeline {

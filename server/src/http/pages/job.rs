@@ -74,6 +74,7 @@ pub async fn show(
         links: visit.links().clone(),
         source: source.config.name.clone(),
         record,
+        recent_delays: snapshot.delays.clone(),
         servers: snapshot.servers.as_ref().clone(),
         queues: snapshot.queues.as_ref().clone(),
         audit: audit.unwrap_or_default(),

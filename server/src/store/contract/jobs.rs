@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use app::model::data::StateData;
+use app::model::data::{StateData, parse_date};
 use app::model::invocation::Arguments;
 use app::model::job::JobRecord;
 use app::model::state::{ListState, StateName, StateRow};
@@ -222,4 +222,44 @@ pub async fn queues(seeded: &Seeded) {
     }
     let found = seeded.store.queues().await.unwrap();
     assert_eq!(found, right.into_iter().collect::<Vec<_>>());
+}
+
+/// Every delay that one of the newest 5,000 state rows plans, by its own two dates.
+pub async fn delays(seeded: &Seeded) {
+    let mut states: Vec<&State> = seeded.rows.states.iter().collect();
+    states.sort_by_key(|state| state.id);
+    let newest = &states[states.len().saturating_sub(5_000)..];
+    let right: Vec<(i64, &str, i64)> = newest
+        .iter()
+        .filter_map(|state| {
+            let plan = state.reason.as_deref()?.strip_prefix("Retry attempt ")?;
+            let date = |key| parse_date(state.get(key)?);
+            let delay = match state.name.as_str() {
+                "Enqueued" => 0,
+                _ => (date("EnqueueAt")? - date("ScheduledAt")?).num_milliseconds(),
+            };
+            Some((state.jobid, plan.split_once(':')?.0, delay))
+        })
+        .collect();
+    let found = seeded.store.recent_delays().await.unwrap();
+    let found: Vec<(i64, String, i64)> = found
+        .iter()
+        .map(|found| {
+            let job = seeded
+                .rows
+                .jobs
+                .iter()
+                .find(|job| job.id == found.job)
+                .unwrap();
+            assert_eq!(job.invocationdata["Type"], found.type_name.as_str());
+            assert_eq!(job.invocationdata["Method"], found.method.as_str());
+            let plan = format!("{} of {}", found.delay.retry, found.delay.of);
+            (found.job, plan, found.delay.backoff_ms)
+        })
+        .collect();
+    assert_eq!(found.len(), right.len());
+    for (found, right) in found.iter().zip(right) {
+        assert_eq!((found.0, found.1.as_str()), (right.0, right.1));
+        assert!((found.2 - right.2).abs() <= 1, "job {}", found.0);
+    }
 }

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use app::model::job::{JobRecord, Server};
+use app::model::job::{JobRecord, Server, TypedDelay};
 use app::model::state::StateRow;
 use app::ports::error::StoreError;
 use app::ports::jobs::{Anchor, JobFilter, JobPage, JobStore, StateCounts};
 use async_trait::async_trait;
 
 use super::counts::Retries;
-use super::{SqliteStore, counts, job, list, rows, servers};
+use super::{SqliteStore, counts, delays, job, list, rows, servers};
 
 /// Counting runs in the background, where it may take a little longer than a page.
 const COUNT_LIMIT: Duration = Duration::from_secs(20);
@@ -85,6 +85,10 @@ impl JobStore for SqliteStore {
     async fn servers(&self) -> Result<Vec<Server>, StoreError> {
         let now = self.inner.clock.now();
         self.read(move |c| Box::pin(servers::servers(c, now))).await
+    }
+
+    async fn recent_delays(&self) -> Result<Vec<TypedDelay>, StoreError> {
+        self.read(|c| Box::pin(delays::recent(c))).await
     }
 
     async fn queues(&self) -> Result<Vec<String>, StoreError> {

@@ -50,7 +50,11 @@ pub(super) fn failure(row: &StateRow) -> Failure {
 
 /// The retry that a row plans. The policy's delay is `EnqueueAt` minus `ScheduledAt`, both by the
 /// clock that chose it; the row's own time includes the way to the database.
-pub(super) fn planned_retry(row: &StateRow, number: u32, of: u32) -> PlannedRetry {
+pub(in crate::model::timeline) fn planned_retry(
+    row: &StateRow,
+    number: u32,
+    of: u32,
+) -> PlannedRetry {
     if row.name == StateName::Enqueued {
         return PlannedRetry {
             state_id: row.id,

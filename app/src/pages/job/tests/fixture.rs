@@ -157,6 +157,7 @@ pub(super) fn given(record: JobRecord, now: &str) -> Given {
         links: Links::new(""),
         source: "main".into(),
         record,
+        recent_delays: std::sync::Arc::default(),
         servers: Vec::new(),
         queues: vec!["default".into(), "mail".into()],
         audit: Vec::new(),
