@@ -12,8 +12,15 @@ const fixtures = join(import.meta.dirname, '../../app/tests/fixtures');
 /** Folders that become a PostgreSQL source each, under their own name. */
 const RECORDED = ['article', 'policies', 'workers', 'operators', 'transitions'];
 
-/** Copies of the article's run that a test may act on. */
-const COPIES = ['ticked'];
+/** Copies of fixtures that a test may act on: the source, and the folder. `js` and `nojs` are projects. */
+const COPIES = [
+  ['ticked', 'article'],
+  ['acted-js', 'transitions'],
+  ['acted-nojs', 'transitions'],
+];
+
+/** Rows that are written down in this folder. */
+const WRITTEN = ['hostile', 'hostile-js', 'hostile-nojs', 'spent', 'ties-js', 'ties-nojs'];
 
 export interface Redrive {
   url: string;
@@ -55,9 +62,22 @@ export function sql(database: string, input: string): void {
   });
 }
 
+/** What a query answers: a line per row, columns parted by `|`. */
+export function query(database: string, text: string): string[] {
+  const url = postgres();
+  url.pathname = `/${database}`;
+  const answer = execFileSync('psql', ['-qAt', '-v', 'ON_ERROR_STOP=1', '-d', url.href], { input: text });
+  return answer.toString().trimEnd().split('\n');
+}
+
+/** The database of a source. */
+export function databaseOf(source: string): string {
+  return `e2e_${source.replaceAll('-', '_')}`;
+}
+
 /** A fresh database with Hangfire's tables, and a recorded fixture or other rows in it. */
 export function database(name: string, rows: string): string {
-  const fresh = `e2e_${name.replaceAll('-', '_')}`;
+  const fresh = databaseOf(name);
   sql('postgres', `SET client_min_messages = error; DROP DATABASE IF EXISTS ${fresh} WITH (FORCE);`);
   sql('postgres', `CREATE DATABASE ${fresh};`);
   const layout = readFileSync(join(fixtures, 'layout/v23.sql'), 'utf8');
@@ -72,17 +92,21 @@ export function recorded(folder: string): string {
   return readFileSync(join(fixtures, folder, file), 'utf8');
 }
 
+/** Rows written down beside this file; `hostile-js` is one more copy of `hostile`. */
+export function written(name: string): string {
+  return readFileSync(join(import.meta.dirname, `${name.split('-')[0]}.sql`), 'utf8');
+}
+
 export default async function setup(): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'redrive-e2e-'));
   const source = (name: string, rows: string, more = '') =>
     `[[source]]\nname = "${name}"\ndatabase = "${database(name, rows)}"\n${more}`;
-  const hostile = readFileSync(join(import.meta.dirname, 'hostile.sql'), 'utf8');
   const config = join(folder, 'redrive.toml');
   const sources = [
     ...RECORDED.map((name) => source(name, recorded(name))),
-    ...COPIES.map((name) => source(name, recorded('article'))),
+    ...COPIES.map(([name, folder]) => source(name, recorded(folder))),
     source('locked', recorded('article'), 'environment = "prod"\nread_only = true\n'),
-    source('hostile', hostile, 'environment = "staging"\n'),
+    ...WRITTEN.map((name) => source(name, written(name), 'environment = "staging"\n')),
   ];
   writeFileSync(config, sources.join('\n'));
 
