@@ -9,6 +9,7 @@ SITE := $(TARGET)/site/pkg
 BINDGEN_VERSION := $(shell sed -n '/^name = "wasm-bindgen"$$/{n;s/version = "\(.*\)"/\1/p}' Cargo.lock)
 BINDGEN := .tools/bin/wasm-bindgen
 export REDRIVE_SITE := $(abspath $(SITE))
+export PATH := $(CURDIR)/.tools/node/bin:$(PATH)
 
 .PHONY: run build test site lint unit end2end bench
 
@@ -57,10 +58,16 @@ $(SITE)/app.wasm: $(BINDGEN) end2end/node_modules/.package-lock.json Cargo.lock 
 
 $(BINDGEN):
 	.ci/setup.sh build
+	echo "Installing wasm-bindgen-cli $(BINDGEN_VERSION) into .tools: it binds the browser's half to JavaScript."
 	cargo install --quiet --debug --root .tools wasm-bindgen-cli --version $(BINDGEN_VERSION)
 
 end2end/node_modules/.package-lock.json: end2end/package-lock.json
 	.ci/setup.sh build
+	echo "Installing the packages of end2end/package-lock.json: wasm-opt and the browser tests."
 	cd end2end
 	npm ci --no-audit --no-fund
 	touch node_modules/.package-lock.json
+
+## bench: pages beside the bare SQL for the same rows; see docs/benchmarks.md
+bench: site
+	cargo bench --package server --bench pages

@@ -13,10 +13,9 @@ need() { # program, package, why
 }
 
 need cc build-essential "a C compiler, for the embedded SQLite and the TLS library"
-need node nodejs "runs wasm-opt, which shrinks the browser's half, and the browser tests"
-need npm npm "brings wasm-opt and the browser tests"
+need npm npm "brings Node programs: wasm-opt, which shrinks the browser's half, and the browser tests"
 if [ "$want" = test ]; then
-  need chromium chromium "the browser that the end-to-end tests drive"
+  [ -n "${CHROMIUM:-}" ] || need chromium chromium "the browser that the end-to-end tests drive"
   ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb postgresql "a scratch database server for the tests"
 fi
 
@@ -37,6 +36,15 @@ if [ ${#packages[@]} -gt 0 ]; then
     echo "Please run: sudo $command" >&2
     exit 1
   fi
+fi
+
+# Distributions often have an older Node than the tests need: a newer one then comes with npm.
+major=$(node -p 'process.versions.node.split(".")[0]' 2>/dev/null || echo 0)
+if [ "$major" -lt 20 ] && [ ! -x .tools/node/bin/node ]; then
+  case $(uname -m) in x86_64) arch=x64 ;; aarch64) arch=arm64 ;; *) echo "Please install Node 20 or newer." >&2; exit 1 ;; esac
+  echo "Installing Node 20 into .tools: wasm-opt and the browser tests need it, and here is ${major/#0/none}."
+  npm install --silent --no-audit --no-fund --prefix .tools/npm "node-linux-$arch@20"
+  ln -sfn "npm/node_modules/node-linux-$arch" .tools/node
 fi
 
 command -v cargo >/dev/null || { echo "Missing: a Rust toolchain, 1.95 or newer (see https://rustup.rs)." >&2; exit 1; }

@@ -48,6 +48,7 @@ async fn main() {
     let middle = jobs / 2 + 1;
 
     let mut server = Server::start(&url);
+    println!("memory, idle: {:.1} MiB", server.resident_mib());
     let first = "/s/main/jobs?state=failed".to_owned();
     let (_, body) = server.get(&first, "");
     let body = body.replace("&amp;", "&");
@@ -86,12 +87,17 @@ async fn main() {
         pages.push(page);
     }
     println!("middle over first: {:.2}", pages[1] / pages[0]);
-    let (packed, _) = server.get(&first, "br");
     println!(
-        "failed list, 50 rows, brotli: {:.1} kB",
-        packed as f64 / 1000.0
+        "failed list, 50 rows, brotli: {} bytes",
+        server.get(&first, "br").0
     );
-    println!("memory, resident: {:.1} MiB", server.resident_mib());
+    let files = assets(&body);
+    let packed: usize = files.iter().map(|file| server.get(file, "br").0).sum();
+    println!(
+        "JS and WASM, brotli: {packed} bytes in {} files",
+        files.len()
+    );
+    println!("memory after the run: {:.1} MiB", server.resident_mib());
     println!(
         "start to first answer: {} ms",
         server.started_in.as_millis()
@@ -135,6 +141,14 @@ fn older(html: &str) -> Option<&str> {
     html.split("href=\"")
         .map(|rest| rest.split('"').next().unwrap_or_default())
         .find(|href| href.contains("after=1."))
+}
+
+/// The scripts and the WASM that a page refers to.
+fn assets(html: &str) -> Vec<&str> {
+    html.split('"')
+        .filter(|text| text.starts_with("/assets/"))
+        .filter(|text| text.ends_with(".js") || text.ends_with(".wasm"))
+        .collect()
 }
 
 struct Server {

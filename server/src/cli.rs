@@ -1,4 +1,8 @@
 //! The command line.
+#![expect(
+    clippy::doc_markdown,
+    reason = "doc comments are help texts here: no backticks"
+)]
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -141,6 +145,9 @@ impl Database {
     pub fn sources(&self) -> Result<Vec<SourceConfig>, ConfigError> {
         match &self.database {
             Some(url) => Ok(vec![SourceConfig::main(url.clone(), self.schema.clone())]),
+            None if self.schema.is_some() => Err(ConfigError::Wrong(
+                "--schema goes with --database; sources of a file name their own".to_owned(),
+            )),
             None => Ok(self.file()?.sources),
         }
     }

@@ -62,6 +62,25 @@ pub fn held(job: i64, since: Option<Instant>, now: Instant) -> Outcome {
     }
 }
 
+/// Whether the scheduler could release the job at the same moment: one with a queue of its own goes
+/// from the schedule into that queue without the job's lock, under the scheduler's alone.
+pub fn races_scheduler(action: &Action, job: &FoundJob) -> bool {
+    matches!(action, Action::Requeue(_) | Action::EnqueueNow(_))
+        && job.state == Some(StateName::Scheduled)
+        && job.own_queue.is_some()
+}
+
+/// The scheduler releases due jobs at this moment, and holds its lock.
+pub fn scheduler_at_work(since: Option<Instant>) -> Outcome {
+    Outcome::Busy {
+        since,
+        why:
+            "Hangfire's scheduler is releasing due jobs at this moment, and may be releasing this \
+              one. Nothing was changed; try again."
+                .to_owned(),
+    }
+}
+
 /// Says that a lock row left over from a crash was cleared.
 pub fn stale_lock_note(job: i64, since: Instant) -> String {
     format!(
@@ -203,7 +222,7 @@ fn unmoved(request: &Request, found: &Found) -> Result<(), Outcome> {
 
 /// Batches are closed source: what else would have to change is not known.
 fn no_batch(job: &FoundJob) -> Result<(), Outcome> {
-    let names_batch = |text: &str| text.to_ascii_lowercase().contains("batchid");
+    let names_batch = |text: &str| text.eq_ignore_ascii_case("BatchId");
     let in_parameters = job.parameters.iter().any(|(name, value)| {
         names_batch(name)
             || value
@@ -213,6 +232,7 @@ fn no_batch(job: &FoundJob) -> Result<(), Outcome> {
     let in_data = job.current.iter().chain(&job.before).any(|row| {
         row.data
             .pairs()
+            .filter(|(key, _)| !key.starts_with("Exception"))
             .any(|(key, value)| names_batch(key) || value.contains("Hangfire.Batches"))
     });
     if in_parameters || in_data {

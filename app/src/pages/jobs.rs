@@ -17,6 +17,19 @@ use crate::ports::error::StoreError;
 use crate::ports::jobs::{JobFilter, JobPage};
 
 mod filters;
+/// Says so where no queue row and no server knows the queue that is asked for.
+fn unknown_queue(page: &JobsPage) -> String {
+    match &page.filter.queue {
+        Some(queue) if !page.queues.is_empty() && !page.queues.contains(queue) => {
+            format!(
+                " No queue is called “{queue}” now; there are: {}.",
+                page.queues.join(", ")
+            )
+        }
+        _ => String::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests;
 mod toolbar;
@@ -238,12 +251,13 @@ fn nothing(page: &JobsPage, links: &SourceLinks) -> AnyView {
     }
     let total = total(page);
     if !page.filter.is_plain() {
-        let words = match total {
+        let mut words = match total {
             Some(total) => {
                 format!("Without the filters: {}", all_of(page.filter.state, total))
             }
             None => "How many there are without the filters is not counted yet.".to_owned(),
         };
+        words.push_str(&unknown_queue(page));
         let offers = vec![(
             "Clear the filters".to_owned(),
             links.jobs(&plain, None, page.limit),

@@ -51,6 +51,12 @@ pub fn no_such_page(path: &str) -> AnyView {
     )
 }
 
+/// Something else is not there, as the words say.
+pub fn no_such_thing(headline: &'static str, words: &str) -> AnyView {
+    let offers = vec![("To the start".to_owned(), page_context().links.root())];
+    whole("i-info", false, headline, visible(words), offers)
+}
+
 /// There is no job of that id; `older` and `newer` are the nearest ones that exist.
 pub fn no_such_job(source: &str, id: &str, older: Option<i64>, newer: Option<i64>) -> AnyView {
     let links = page_context().links.source(source);

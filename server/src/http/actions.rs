@@ -4,7 +4,7 @@ use app::actions::{Action, Enqueue, Outcome, Request, Seen};
 use app::model::state::StateName;
 use axum::extract::State;
 use axum::response::Response;
-use axum_extra::extract::Form;
+use axum_extra::extract::{Form, FormRejection};
 use serde::Deserialize;
 
 use super::frame::Visit;
@@ -37,50 +37,42 @@ pub struct ActionForm {
     back: String,
 }
 
+type Sent = Result<Form<ActionForm>, FormRejection>;
+
 /// `POST /api/requeue`
-pub async fn requeue(
-    state: State<AppState>,
-    visit: Visit,
-    Form(form): Form<ActionForm>,
-) -> Response {
-    let action = Action::Requeue(form.enqueue());
-    act(state, visit, form, action).await
+pub async fn requeue(state: State<AppState>, visit: Visit, form: Sent) -> Response {
+    act(state, visit, form, |form| Action::Requeue(form.enqueue())).await
 }
 
 /// `POST /api/enqueue-now`
-pub async fn enqueue_now(
-    state: State<AppState>,
-    visit: Visit,
-    Form(form): Form<ActionForm>,
-) -> Response {
-    let action = Action::EnqueueNow(form.enqueue());
-    act(state, visit, form, action).await
+pub async fn enqueue_now(state: State<AppState>, visit: Visit, form: Sent) -> Response {
+    act(state, visit, form, |form| {
+        Action::EnqueueNow(form.enqueue())
+    })
+    .await
 }
 
 /// `POST /api/delete`
-pub async fn delete(
-    state: State<AppState>,
-    visit: Visit,
-    Form(form): Form<ActionForm>,
-) -> Response {
-    act(state, visit, form, Action::Delete).await
+pub async fn delete(state: State<AppState>, visit: Visit, form: Sent) -> Response {
+    act(state, visit, form, |_| Action::Delete).await
 }
 
 /// `POST /api/undo-delete`
-pub async fn undo_delete(
-    state: State<AppState>,
-    visit: Visit,
-    Form(form): Form<ActionForm>,
-) -> Response {
-    act(state, visit, form, Action::UndoDelete).await
+pub async fn undo_delete(state: State<AppState>, visit: Visit, form: Sent) -> Response {
+    act(state, visit, form, |_| Action::UndoDelete).await
 }
 
 async fn act(
     State(state): State<AppState>,
     visit: Visit,
-    form: ActionForm,
-    action: Action,
+    form: Sent,
+    action: impl FnOnce(&ActionForm) -> Action,
 ) -> Response {
+    let form = match form {
+        Ok(Form(form)) => form,
+        Err(rejection) => return visit.malformed(&rejection.body_text()),
+    };
+    let action = action(&form);
     let Some(source) = state.source(&form.source).cloned() else {
         return visit.no_such_source(&form.source);
     };
@@ -194,12 +186,16 @@ fn seen(job: &str, state: &str, state_id: &str) -> Result<Seen, String> {
             .parse()
             .map_err(|_| format!("“{name}” must be the number that the page named, not “{text}”"))
     };
-    if state.trim().is_empty() {
-        return Err("“state” must name the state that the page showed".to_owned());
-    }
+    let (state, state_id) = (state.trim(), state_id.trim());
+    // A job without a state shows none; the action then says why it may not be done.
+    let state_id = if state.is_empty() && state_id.is_empty() {
+        "0"
+    } else {
+        state_id
+    };
     Ok(Seen {
         job: number("job", job)?,
-        state: StateName::parse(state.trim()),
+        state: StateName::parse(state),
         state_id: number("state_id", state_id)?,
     })
 }
@@ -230,6 +226,20 @@ mod tests {
     }
 
     #[test]
+    fn a_job_without_a_state_is_named_by_empty_fields() {
+        let form = ActionForm {
+            job: "42".into(),
+            ..ActionForm::default()
+        };
+        let expected = Seen {
+            job: 42,
+            state: StateName::Other(String::new()),
+            state_id: 0,
+        };
+        assert_eq!(form.seen(), Ok(vec![expected]));
+    }
+
+    #[test]
     fn several_jobs_are_named_by_items_and_counted_once() {
         let item = vec![
             "1:10:Failed".into(),
@@ -248,7 +258,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_meant_is_refused() {
-        for item in ["", "1", "1:2", "x:2:Failed", "1:y:Failed", "1:2:"] {
+        for item in ["", "1", "1:2", "x:2:Failed", "1:y:Failed", "1::Failed"] {
             let form = ActionForm {
                 item: vec![item.into()],
                 ..ActionForm::default()

@@ -102,12 +102,14 @@ impl FromRequestParts<AppState> for SourceVisit {
 
 impl Visit {
     /// The visit is about this source.
+    #[must_use]
     pub fn of(mut self, source: &SourceHandle) -> Self {
         self.source = Some(source.clone());
         self
     }
 
     /// The page reports this outcome.
+    #[must_use]
     pub fn with_flash(mut self, flash: Option<Flash>) -> Self {
         self.flash = flash;
         self
@@ -214,6 +216,24 @@ impl Visit {
         )
     }
 
+    /// The job has no failure of that id, or it keeps no trace.
+    pub fn no_such_trace(self, job: i64, state: i64) -> Response {
+        let why = format!(
+            "Job {job} has no stack trace at state row {state}: the job, the row or its details \
+             are not there."
+        );
+        if self.json {
+            return error(StatusCode::NOT_FOUND, "unknown_trace", &why);
+        }
+        self.answer(
+            StatusCode::NOT_FOUND,
+            "No such trace",
+            Section::None,
+            None,
+            move || messages::no_such_thing("There is no such stack trace", &why),
+        )
+    }
+
     /// The request cannot be meant.
     pub fn malformed(self, why: &str) -> Response {
         if self.json {
@@ -267,7 +287,7 @@ impl Visit {
             _ => "Cannot be read",
         };
         let view = messages::store_error(&source, cause, refresh);
-        self.answer(status, title, section, refresh, move || view())
+        self.answer(status, title, section, refresh, view)
     }
 
     /// Outcomes of actions that left no audit row, on a page of their own.
@@ -412,11 +432,11 @@ fn foot(snapshot: &Snapshot) -> Vec<String> {
     else {
         return snapshot.trouble.iter().cloned().collect();
     };
-    let mut line = format!("{} {server_version}", dialect.label());
-    if let Some(version) = schema_version {
-        line.push_str(&format!(", schema {version}"));
-    }
-    let mut lines = vec![line];
+    let system = format!("{} {server_version}", dialect.label());
+    let mut lines = vec![match schema_version {
+        Some(version) => format!("{system}, schema {version}"),
+        None => system,
+    }];
     if clock_skew_ms.abs() >= 1_000 {
         let seconds = clock_skew_ms.abs() / 1_000;
         let which = if *clock_skew_ms > 0 {

@@ -12,25 +12,23 @@ pub async fn healthz() -> &'static str {
 
 /// Fails only when no source answers.
 pub async fn readyz(State(state): State<AppState>) -> (StatusCode, String) {
-    let mut lines = String::new();
+    let mut lines = Vec::new();
     let mut ready = false;
     for source in state.sources() {
         let snapshot = source.live.borrow();
         let name = &source.config.name;
         if snapshot.answers() {
             ready = true;
-            lines.push_str(&format!("{name}: ok\n"));
+            lines.push(format!("{name}: ok\n"));
         } else {
             let why = snapshot.trouble.as_deref().unwrap_or("not looked at yet");
-            lines.push_str(&format!("{name}: {why}\n"));
+            lines.push(format!("{name}: {why}\n"));
         }
     }
-    (
-        if ready {
-            StatusCode::OK
-        } else {
-            StatusCode::SERVICE_UNAVAILABLE
-        },
-        lines,
-    )
+    let status = if ready {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
+    (status, lines.concat())
 }

@@ -171,6 +171,8 @@ async fn a_trace_is_served_whole_as_plain_text() {
             "{none}"
         );
     }
+    let none = site.get(&format!("/s/main/jobs/{job}/trace/999")).await;
+    assert!(none.body.contains("no stack trace at state row 999"));
 }
 
 #[tokio::test]
@@ -278,8 +280,8 @@ async fn a_form_that_cannot_be_meant_is_answered_in_words() {
     let json = [("accept", "application/json")];
     for (form, words) in [
         ("source=main&job=x&state=Failed&state_id=1", "job"),
-        ("source=main&job=1&state=&state_id=1", "state"),
         ("source=main&item=1:2", "job:state_id:state"),
+        ("source=main&job=1&job=2&state=Failed&state_id=1", "job"),
         (
             "source=main&job=1&state=Failed&state_id=1&queue=No+Queue",
             "queue",

@@ -14,11 +14,8 @@ const MISSING_MS: i64 = 60_000;
 
 pub(super) fn may_requeue(found: &Found, state: &StateName) -> Result<(), Outcome> {
     match state {
-        StateName::Failed
-        | StateName::Succeeded
-        | StateName::Deleted
-        | StateName::Scheduled
-        | StateName::Awaiting => Ok(()),
+        StateName::Succeeded | StateName::Deleted => not_expired(found),
+        StateName::Failed | StateName::Scheduled | StateName::Awaiting => Ok(()),
         StateName::Processing => holder_is_gone(found),
         StateName::Enqueued => row_is_missing(found),
         StateName::Other(_) => Err(unknown_state(state)),
@@ -37,6 +34,18 @@ pub(super) fn may_enqueue_now(found: &Found, state: &StateName) -> Result<(), Ou
             "It is Enqueued, but its queue row is missing. Requeue it to put the row back.",
         ))),
         StateName::Other(_) => Err(unknown_state(state)),
+    }
+}
+
+/// A clean-up that has begun takes an expired job even if it is revived meanwhile.
+fn not_expired(found: &Found) -> Result<(), Outcome> {
+    match found.job.expire_at {
+        Some(at) if at <= found.now => Err(refused(format!(
+            "It expired at {}, and Hangfire's clean-up may be taking it at this moment. Create it \
+             anew instead.",
+            clock(at)
+        ))),
+        _ => Ok(()),
     }
 }
 

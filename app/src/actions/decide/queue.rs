@@ -19,8 +19,9 @@ pub(super) struct Settled {
 /// Leaves exactly one queue row of the job, one that no worker has taken: the one that is there
 /// (moved only to a queue that the operator chose), else a new one on `target`.
 ///
-/// A taken row is a worker's until its server is gone (`holder_gone`) or the job system itself
-/// would hand it out again; then it is deleted, never revived.
+/// A taken row is a worker's until its server is gone (`holder_gone`, and taken before the server
+/// fell silent) or the job system itself would hand it out again; then it is deleted, never
+/// revived.
 ///
 /// # Errors
 /// [`Outcome::Busy`] where a worker has it.
@@ -37,7 +38,9 @@ pub(super) fn one_row(
         let Some(taken) = row.fetched_at else {
             continue;
         };
-        if !holder_gone && !lapsed(found, taken) {
+        // A row taken lately is another worker's: it went back to its queue when its server stopped.
+        let left_behind = holder_gone && age_ms(found, taken) > found.limits.server_timeout_ms;
+        if !left_behind && !lapsed(found, taken) {
             return Err(busy(found, job, taken));
         }
         notes.push(format!(
@@ -97,7 +100,11 @@ pub(super) fn no_row(found: &Found, job: &FoundJob) -> Result<Vec<Write>, Outcom
 
 /// Whether the job system itself would hand a row taken then out again.
 pub(super) fn lapsed(found: &Found, taken: Instant) -> bool {
-    (found.now - taken).num_milliseconds() > found.limits.invisibility_ms
+    age_ms(found, taken) > found.limits.invisibility_ms
+}
+
+fn age_ms(found: &Found, taken: Instant) -> i64 {
+    (found.now - taken).num_milliseconds()
 }
 
 /// A worker has the job's queue row.

@@ -40,8 +40,7 @@ pub(super) async fn answer(
         };
         return (status, Json(body)).into_response();
     }
-    let last = acted.last().map(|one| one.audit).unwrap_or_default();
-    if !matches!(source.store.audit_row(last).await, Ok(Some(_))) {
+    if !all_recorded(source, acted).await {
         let outcomes = acted
             .iter()
             .map(|one| (one.seen.clone(), one.outcome.clone()))
@@ -60,6 +59,15 @@ pub(super) async fn answer(
         Ok(location) => (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response(),
         Err(_) => StatusCode::NO_CONTENT.into_response(),
     }
+}
+
+async fn all_recorded(source: &SourceHandle, acted: &[Acted]) -> bool {
+    for one in acted {
+        if !matches!(source.store.audit_row(one.audit).await, Ok(Some(_))) {
+            return false;
+        }
+    }
+    true
 }
 
 /// The page that the form names, if it is one of this source; else the job's, or the list.

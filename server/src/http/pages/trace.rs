@@ -21,7 +21,7 @@ pub async fn show(
             details,
         )
             .into_response(),
-        Ok(None) => visit.no_such_job(&job, None, None),
+        Ok(None) => visit.no_such_trace(id, state),
         Err(error) => visit.failed(Section::Jobs(None), &error),
     }
 }

@@ -15,7 +15,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-use app::actions::decide::{decide, schema_forbids, wanted};
+use app::actions::decide::{decide, races_scheduler, schema_forbids, wanted};
 use app::actions::found::{Found, Limits};
 use app::actions::plan::Plan;
 use app::actions::{Outcome, Request};
@@ -192,9 +192,14 @@ impl Action {
         let mut locks = lock::Locks::default();
         let mut notes = Vec::new();
         notes.extend(locks.take(conn, layout, id).await?);
-        let Some(job) = find::job(conn, layout, id).await? else {
+        let Some(mut job) = find::job(conn, layout, id).await? else {
             return Err(Outcome::Gone.into());
         };
+        if races_scheduler(&self.request.action, &job) {
+            locks.take_scheduler(conn, layout).await?;
+            // What the scheduler released until now is seen only by looking again.
+            job = find::job(conn, layout, id).await?.ok_or(Outcome::Gone)?;
+        }
         *before = job.state.clone().zip(job.state_id);
         let mut found = Found {
             seen_since: find::since(conn, layout, id, self.request.seen.state_id).await?,
@@ -257,10 +262,7 @@ impl Action {
         let Err(error) = transaction.commit().await else {
             return done;
         };
-        // The database's own answer is no; that it is shutting down is none.
-        if matches!(&error, Error::Database(no)
-            if !no.code().is_some_and(|code| code.starts_with("57P")))
-        {
+        if is_certain_no(&error) {
             return self.record(before, halted(&error)).await;
         }
         tracing::warn!(audit = %self.audit, %error, "the connection was lost during COMMIT");
@@ -325,6 +327,20 @@ impl Action {
         );
         entry.outcome
     }
+}
+
+/// Whether a failed COMMIT certainly did not happen: the database itself rejected it. Any other
+/// answer (it shuts down, a pooling proxy lost it) leaves that open.
+fn is_certain_no(error: &Error) -> bool {
+    let Error::Database(no) = error else {
+        return false;
+    };
+    no.code().is_some_and(|code| {
+        code == "57014"
+            || ["23", "25", "40"]
+                .iter()
+                .any(|class| code.starts_with(class))
+    })
 }
 
 /// Without its audit row no action is done.

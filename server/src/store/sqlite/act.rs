@@ -15,7 +15,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use app::actions::decide::{decide, wanted};
+use app::actions::decide::{decide, races_scheduler, wanted};
 use app::actions::found::Found;
 use app::actions::{Outcome, Request};
 use app::model::state::{Instant, StateName};
@@ -126,7 +126,8 @@ impl Acting {
         let done = match self.inside(&mut transaction, opened, before).await {
             Ok(done) => done,
             Err(halt) => {
-                transaction.rollback().await?;
+                // What halted it matters; a transaction that is over already cannot roll back.
+                drop(transaction.rollback().await);
                 return Err(halt);
             }
         };
@@ -154,6 +155,9 @@ impl Acting {
         let Some(job) = find::job(connection, id).await? else {
             return Err(Outcome::Gone.into());
         };
+        if races_scheduler(&self.request.action, &job) {
+            find::scheduler(connection, now).await?;
+        }
         *before = job.state.clone().zip(job.state_id);
         let mut found = Found {
             now,

@@ -162,12 +162,37 @@ fn a_running_job_is_requeued_only_when_its_server_is_gone() {
     gone.servers.clear();
     assert_eq!(act(requeue(), &gone).unwrap().writes, expected);
 
+    // Another worker took it just now: the server stopped in order, and its row went back.
+    gone.job.queue_rows = vec![taken(7, "mail", 300)];
+    let Err(Outcome::Busy { why, .. }) = act(requeue(), &gone) else {
+        panic!("a row that was just taken is a worker's");
+    };
+    assert!(why.contains("queue row"), "{why}");
+
     // Stopped in order: the row waits already, and is kept.
     gone.job.queue_rows = vec![waiting(7, "mail")];
     assert_eq!(
         act(requeue(), &gone).unwrap().writes,
         [to_enqueued(42, REASON, "mail"), for_ever(42)]
     );
+}
+
+#[test]
+fn an_expired_job_is_not_revived_under_the_clean_up() {
+    let mut expired = found(job(StateName::Succeeded, "{}"));
+    expired.job.expire_at = Some(now());
+    assert!(refusal(requeue(), &expired).contains("clean-up"));
+    expired.job.expire_at = Some(ago_s(-1));
+    assert!(act(requeue(), &expired).is_ok());
+}
+
+#[test]
+fn only_a_delayed_job_with_its_own_queue_is_released_without_its_lock() {
+    let mut delayed = job(StateName::Scheduled, "{}");
+    assert!(!races_scheduler(&requeue(), &delayed));
+    delayed.own_queue = Some("mail".to_owned());
+    assert!(races_scheduler(&requeue(), &delayed));
+    assert!(!races_scheduler(&Action::Delete, &delayed));
 }
 
 #[test]

@@ -1,6 +1,7 @@
-//! Hangfire's lock of a job: a row of its table `lock`.
+//! Hangfire's locks: rows of its table `lock`.
 
-use app::actions::decide::{STALE_LOCK_MS, held, stale_lock_note};
+use app::actions::Outcome;
+use app::actions::decide::{STALE_LOCK_MS, held, scheduler_at_work, stale_lock_note};
 use app::model::state::Instant;
 use sqlx::Row as _;
 use sqlx::postgres::PgConnection;
@@ -42,17 +43,42 @@ impl Locks {
         job: i64,
     ) -> Result<Option<String>, Halt> {
         let resource = format!("{}:job:{job}:state-lock", layout.schema());
+        let held = |since, now| held(job, since, now);
+        let stale = self.take_resource(conn, layout, resource, held).await?;
+        Ok(stale.map(|since| stale_lock_note(job, since)))
+    }
+
+    /// Takes the scheduler's lock, so that it releases no job meanwhile.
+    ///
+    /// # Errors
+    /// [`app::actions::Outcome::Busy`] where the scheduler holds it.
+    pub(super) async fn take_scheduler(
+        &mut self,
+        conn: &mut PgConnection,
+        layout: &Layout,
+    ) -> Result<(), Halt> {
+        let resource = format!("{}:locks:schedulepoller", layout.schema());
+        let held = |since, _| scheduler_at_work(since);
+        self.take_resource(conn, layout, resource, held).await?;
+        Ok(())
+    }
+
+    /// Takes a lock; since when a stale one stood that was cleared for it.
+    async fn take_resource(
+        &mut self,
+        conn: &mut PgConnection,
+        layout: &Layout,
+        resource: String,
+        held: impl FnOnce(Option<Instant>, Instant) -> Outcome,
+    ) -> Result<Option<Instant>, Halt> {
         let stale = sqlx::query(layout.sql(CLEAR))
             .bind(&resource)
             .bind(STALE_LOCK_MS)
             .persistent(false)
             .fetch_optional(&mut *conn)
             .await?;
-        let note = match stale {
-            Some(row) => {
-                let since: Option<Instant> = row.try_get("acquired")?;
-                Some(stale_lock_note(job, super::at(since)))
-            }
+        let stale = match stale {
+            Some(row) => Some(super::at(row.try_get("acquired")?)),
             None => None,
         };
         let taken = sqlx::query(layout.sql(TAKE))
@@ -62,7 +88,7 @@ impl Locks {
             .await?;
         if taken.rows_affected() == 1 {
             self.resources.push(resource);
-            return Ok(note);
+            return Ok(stale);
         }
         let holder = sqlx::query(layout.sql(HOLDER))
             .bind(&resource)
@@ -74,7 +100,7 @@ impl Locks {
             // Given back between the two statements.
             None => (None, super::find::now(conn).await?),
         };
-        Err(held(job, since, now).into())
+        Err(held(since, now).into())
     }
 
     /// Gives every lock back.

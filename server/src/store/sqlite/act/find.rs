@@ -1,6 +1,6 @@
 //! What a decision is made from, read inside the action's transaction.
 
-use app::actions::decide::{held, stale_lock_note};
+use app::actions::decide::{held, scheduler_at_work, stale_lock_note};
 use app::actions::found::{FoundJob, FoundServer};
 use app::model::state::{Instant, StateName, StateRow};
 use sqlx::{AssertSqlSafe, SqliteConnection};
@@ -38,6 +38,25 @@ pub(super) async fn lock(
         .execute(connection)
         .await?;
     Ok(Some(stale_lock_note(job, expired)))
+}
+
+/// Refuses while the scheduler holds its lock: it may be releasing the job.
+///
+/// # Errors
+/// [`app::actions::Outcome::Busy`] where a live lock stands.
+pub(super) async fn scheduler(connection: &mut SqliteConnection, now: Instant) -> Result<(), Halt> {
+    let row = sqlx::query(
+        "SELECT ExpireAt AS expire_at FROM DistributedLock \
+         WHERE Resource = 'HangFire:locks:schedulepoller'",
+    )
+    .fetch_optional(connection)
+    .await?;
+    match row {
+        Some(row) if rows::instant(&row, "expire_at")?.is_some_and(|at| at > now) => {
+            Err(scheduler_at_work(None).into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A job, with what hangs on it.
