@@ -147,7 +147,7 @@ fn older(html: &str) -> Option<&str> {
 fn assets(html: &str) -> Vec<&str> {
     html.split('"')
         .filter(|text| text.starts_with("/assets/"))
-        .filter(|text| text.ends_with(".js") || text.ends_with(".wasm"))
+        .filter(|text| !text.contains(".css") && !text.contains(".svg"))
         .collect()
 }
 
