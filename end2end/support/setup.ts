@@ -27,10 +27,14 @@ export interface Redrive {
   process: ChildProcess;
 }
 
-/** Starts `redrive` with these arguments on a free port and waits until it says where it is. */
-export async function redrive(args: string[], env: Record<string, string> = {}): Promise<Redrive> {
+/** Starts `redrive` with these arguments, on a free port unless told, and waits until it says where it is. */
+export async function redrive(
+  args: string[],
+  env: Record<string, string> = {},
+  bind = '127.0.0.1:0',
+): Promise<Redrive> {
   const binary = process.env.REDRIVE_BIN ?? '../target/debug/redrive';
-  const child = spawn(binary, [...args, '--bind', '127.0.0.1:0', '--operator', 'ada'], {
+  const child = spawn(binary, [...args, '--bind', bind, '--operator', 'ada'], {
     stdio: ['ignore', 'pipe', process.env.REDRIVE_LOG ? 'inherit' : 'ignore'],
     env: { ...process.env, ...env },
   });
