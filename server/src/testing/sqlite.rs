@@ -175,7 +175,7 @@ impl TestFile {
                         (Some('@'), Some(Value::String(text))) => query.bind(ticks(text)),
                         (Some('@'), _) => query.bind(0_i64),
                         (_, None | Some(Value::Null)) => query.bind(None::<String>),
-                        (Some('{'), Some(json)) => query.bind(json.to_string()),
+                        (Some('{'), Some(json)) => query.bind(json_text(json)),
                         (_, Some(Value::String(text))) => query.bind(text.clone()),
                         (_, Some(Value::Number(n))) if n.is_i64() => query.bind(n.as_i64()),
                         (_, Some(Value::Number(n))) => query.bind(n.as_f64()),
@@ -217,4 +217,23 @@ impl TestFile {
 fn ticks(rfc3339: &str) -> i64 {
     let at = chrono::DateTime::parse_from_rfc3339(rfc3339).unwrap();
     (at.timestamp_micros() + 62_135_596_800_000_000) * 10
+}
+
+/// What Hangfire writes first: the arguments, which may be large, come after it.
+const FIRST: [&str; 3] = ["Type", "Method", "ParameterTypes"];
+
+/// JSON as Hangfire writes it.
+fn json_text(json: &Value) -> String {
+    let Value::Object(members) = json else {
+        return json.to_string();
+    };
+    let first = FIRST.iter().filter_map(|name| members.get_key_value(*name));
+    let others = members
+        .iter()
+        .filter(|(name, _)| !FIRST.contains(&name.as_str()));
+    let members: Vec<String> = first
+        .chain(others)
+        .map(|(name, value)| format!("{}:{value}", Value::from(name.as_str())))
+        .collect();
+    format!("{{{}}}", members.join(","))
 }

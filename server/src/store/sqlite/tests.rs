@@ -1,17 +1,34 @@
+//! On the recorded file: ten jobs that a real server ran, among them one that failed twice and then
+//! succeeded, and one that failed for good.
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sqlx::{Connection, Row, SqliteConnection};
+use app::model::job::JobRow;
+use app::model::state::{Instant, ListState};
+use app::ports::jobs::{Anchor, JobFilter, JobPage, JobStore};
+use chrono::DateTime;
+use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection};
 
 use super::*;
 use crate::clock::SystemClock;
 
-pub(super) fn clock() -> SharedClock {
+mod access;
+mod contract;
+mod filters;
+mod jobs;
+mod lists;
+mod odd;
+mod servers;
+
+const FILE: &str = "hangfire-storage-sqlite/hangfire.db";
+
+fn clock() -> SharedClock {
     Arc::new(SystemClock)
 }
 
 /// A recorded file, copied, since opening one in WAL mode makes files beside it.
-pub(super) fn fixture(name: &str) -> (tempfile::TempDir, PathBuf) {
+fn fixture(name: &str) -> (tempfile::TempDir, PathBuf) {
     let from = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../app/tests/fixtures")
         .join(name);
@@ -19,6 +36,54 @@ pub(super) fn fixture(name: &str) -> (tempfile::TempDir, PathBuf) {
     let to = dir.path().join("hangfire.db");
     std::fs::write(&to, std::fs::read(from).unwrap()).unwrap();
     (dir, to)
+}
+
+async fn recorded() -> (tempfile::TempDir, SqliteStore) {
+    let (dir, path) = fixture(FILE);
+    let store = SqliteStore::open(&path, clock()).await.unwrap();
+    (dir, store)
+}
+
+/// The recorded file after some statements of a test.
+async fn changed(sql: &str) -> (tempfile::TempDir, SqliteStore) {
+    let (dir, path) = fixture(FILE);
+    let mut connection = SqliteConnection::connect(path.to_str().unwrap())
+        .await
+        .unwrap();
+    sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))
+        .execute(&mut connection)
+        .await
+        .unwrap();
+    connection.close().await.unwrap();
+    let store = SqliteStore::open(&path, clock()).await.unwrap();
+    (dir, store)
+}
+
+fn at(rfc3339: &str) -> Instant {
+    DateTime::parse_from_rfc3339(rfc3339).unwrap().to_utc()
+}
+
+fn ids(page: &JobPage) -> Vec<i64> {
+    page.rows.iter().map(|row| row.id).collect()
+}
+
+async fn listed(store: &SqliteStore, filter: JobFilter) -> Vec<i64> {
+    ids(&store.list(&filter, Anchor::Start, 50).await.unwrap())
+}
+
+fn state(state: ListState) -> JobFilter {
+    JobFilter {
+        state: Some(state),
+        ..JobFilter::default()
+    }
+}
+
+async fn row(store: &SqliteStore, id: i64) -> JobRow {
+    let page = store
+        .list(&JobFilter::default(), Anchor::Start, 200)
+        .await
+        .unwrap();
+    page.rows.into_iter().find(|row| row.id == id).unwrap()
 }
 
 async fn tables(path: &Path) -> Vec<(String, String, String)> {
@@ -112,7 +177,7 @@ async fn the_printed_sql_does_what_migrating_does() {
     let mut connection = SqliteConnection::connect(path.to_str().unwrap())
         .await
         .unwrap();
-    sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
+    sqlx::raw_sql(AssertSqlSafe(sql))
         .execute(&mut connection)
         .await
         .unwrap();
@@ -175,5 +240,3 @@ async fn a_read_that_takes_too_long_is_stopped() {
     // The connection is as good as new.
     assert!(store.pending_sql().await.is_ok());
 }
-
-mod reading;
