@@ -168,6 +168,23 @@ impl PostgresStore {
         .await
     }
 
+    /// The SQL that [`PostgresStore::migrate_hangfire`] would run, for somebody who may.
+    ///
+    /// # Errors
+    /// [`StoreError::Forbidden`] where the schema holds anything; else as the database's.
+    pub async fn hangfire_sql(&self) -> Result<String, StoreError> {
+        let session = self.session().clone();
+        spawned(async move {
+            let mut transaction = begin_read(&session).await?;
+            match refuse_unless_empty(&mut transaction, session.schema()).await {
+                Ok(()) => Ok(hangfire_script(session.schema())),
+                Err(Halt::Driver(error)) => Err(errors::map(&error)),
+                Err(Halt::Known(error)) => Err(error),
+            }
+        })
+        .await
+    }
+
     /// Creates Hangfire's tables, schema version 23, in a schema that is not there or empty.
     ///
     /// # Errors
@@ -282,7 +299,7 @@ async fn once(session: &Session, job: Job) -> Result<(), Halt> {
     Ok(())
 }
 
-async fn hangfire(conn: &mut PgConnection, schema: &str) -> Result<(), Halt> {
+async fn refuse_unless_empty(conn: &mut PgConnection, schema: &str) -> Result<(), Halt> {
     let holds: i64 = sqlx::query(
         "SELECT count(*) AS relations FROM pg_catalog.pg_class c \
          JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1",
@@ -297,12 +314,29 @@ async fn hangfire(conn: &mut PgConnection, schema: &str) -> Result<(), Halt> {
             "schema \"{schema}\" is not empty: Hangfire's tables are only created in an empty one"
         ))));
     }
+    Ok(())
+}
+
+/// Makes the schema, and the one that statements without a schema's name mean.
+fn into_schema(schema: &str) -> String {
     let quoted = quote(schema);
-    run(
-        conn,
-        format!("CREATE SCHEMA IF NOT EXISTS {quoted}; SET LOCAL search_path = {quoted}"),
-    )
-    .await?;
+    format!("CREATE SCHEMA IF NOT EXISTS {quoted}; SET LOCAL search_path = {quoted};")
+}
+
+fn hangfire_script(schema: &str) -> String {
+    let mut sql = format!("BEGIN;\n\n{LEDGER}\n{}\n", into_schema(schema));
+    for migration in HANGFIRE {
+        let note = entry(&format!("hangfire:{schema}"), migration);
+        // Writing to a String cannot fail.
+        let _ = write!(sql, "\n{}\n{note}\n", migration.sql);
+    }
+    sql.push_str("\nCOMMIT;\n");
+    sql
+}
+
+async fn hangfire(conn: &mut PgConnection, schema: &str) -> Result<(), Halt> {
+    refuse_unless_empty(&mut *conn, schema).await?;
+    run(conn, into_schema(schema)).await?;
     for migration in HANGFIRE {
         sqlx::raw_sql(migration.sql).execute(&mut *conn).await?;
         run(conn, entry(&format!("hangfire:{schema}"), migration)).await?;

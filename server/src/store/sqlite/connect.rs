@@ -236,7 +236,7 @@ pub(super) async fn create(path: &Path, clock: &SharedClock) -> Result<(), Store
             path.display()
         )));
     }
-    sqlx::query("PRAGMA journal_mode = WAL")
+    sqlx::query(migrate::WAL)
         .execute(&mut connection)
         .await
         .map_err(failed)?;

@@ -44,6 +44,9 @@ const LEDGER: &str = "CREATE TABLE IF NOT EXISTS redrive_migrations (
   PRIMARY KEY (\"set\", version)
 )";
 
+/// How a file of ours keeps its journal.
+pub(super) const WAL: &str = "PRAGMA journal_mode = WAL";
+
 /// How Redrive's own tables stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Own {
@@ -175,25 +178,39 @@ impl SqliteStore {
 
     /// The text of the own set's scripts after a version, with their notes in the ledger.
     pub(super) fn sql_after(&self, version: i64) -> String {
-        let now = self.inner.clock.now().timestamp_micros();
-        let id = self.inner.clock.new_id();
-        let mut sql = format!("BEGIN IMMEDIATE;\n{LEDGER};\n");
-        for migration in REDRIVE.iter().filter(|m| m.version > version) {
+        script(&self.inner.clock, &[("redrive", REDRIVE, version)])
+    }
+
+    /// The SQL that makes what [`Self::create`] makes, for somebody who runs it on an empty file.
+    pub fn creation_sql(clock: &SharedClock) -> String {
+        let sets = [("hangfire", HANGFIRE, 0), ("redrive", REDRIVE, 0)];
+        format!("{WAL};\n{}", script(clock, &sets))
+    }
+}
+
+/// The text of the scripts of each set after a version, with their notes in the ledger, and the
+/// file's id.
+fn script(clock: &SharedClock, sets: &[(&str, &[Migration], i64)]) -> String {
+    let now = clock.now().timestamp_micros();
+    let id = clock.new_id();
+    let mut sql = format!("BEGIN IMMEDIATE;\n{LEDGER};\n");
+    for (set, migrations, after) in sets {
+        for migration in migrations.iter().filter(|m| m.version > *after) {
             // Writing to a String cannot fail.
             let _ = write!(
                 sql,
                 "\n{}\nINSERT INTO redrive_migrations (\"set\", version, name, applied_at) \
-                 VALUES ('redrive', {}, '{}', {now});\n",
+                 VALUES ('{set}', {}, '{}', {now});\n",
                 migration.sql.trim_end(),
                 migration.version,
                 migration.name,
             );
         }
-        let _ = write!(
-            sql,
-            "\nINSERT INTO redrive_source (id, hangfire_schema, registered_at) \
-             VALUES ('{id}', 'main', {now}) ON CONFLICT DO NOTHING;\nCOMMIT;\n"
-        );
-        sql
     }
+    let _ = write!(
+        sql,
+        "\nINSERT INTO redrive_source (id, hangfire_schema, registered_at) \
+         VALUES ('{id}', 'main', {now}) ON CONFLICT DO NOTHING;\nCOMMIT;\n"
+    );
+    sql
 }
