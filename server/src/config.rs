@@ -94,6 +94,12 @@ impl SourceConfig {
             .any(|scheme| self.database.starts_with(scheme))
     }
 
+    /// Why its database must not be written, where the operator said so.
+    pub fn why_not_written(&self) -> Option<String> {
+        self.read_only
+            .then(|| "the source is configured as read-only".to_owned())
+    }
+
     /// The path of its `SQLite` file.
     pub fn sqlite_path(&self) -> PathBuf {
         let path = self

@@ -150,6 +150,15 @@ fn store_words(cause: &StoreError) -> (&'static str, String) {
              and Redrive keeps trying to reach it."
                 .to_owned(),
         ),
+        StoreError::Absent(why) => (
+            "There is no such database",
+            format!(
+                "Redrive looked where it was told to, and {why}. If the path is wrong, start Redrive \
+                 again with the right one (--database, or redrive.toml). If it is right, start the \
+                 job server that makes the file: Redrive shows it as soon as it is there. To look \
+                 around with made-up jobs, run \u{201c}redrive demo\u{201d}."
+            ),
+        ),
         StoreError::TimedOut(limit) => (
             "This was stopped to protect the database",
             format!(

@@ -8,6 +8,9 @@ pub enum StoreError {
     /// The database does not answer: it is down, refuses us, or the connection broke.
     #[error("the database does not answer: {0}")]
     Away(String),
+    /// There is no such database, so nothing could answer; in words, with where it was looked for.
+    #[error("{0}")]
+    Absent(String),
     /// The query ran into its time limit and was stopped on purpose.
     #[error("this took longer than {} s and was stopped", .0.as_secs())]
     TimedOut(Duration),

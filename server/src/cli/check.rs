@@ -43,7 +43,11 @@ async fn report(source: &SourceConfig, clock: &SharedClock) -> anyhow::Result<Re
             PostgresStore::connect(&source.database, &source.schema, SharedClock::clone(clock))?;
         check(&source.name, &store, clock).await
     } else {
-        let store = SqliteStore::lazy(&source.sqlite_path(), SharedClock::clone(clock), None);
+        let store = SqliteStore::lazy(
+            &source.sqlite_path(),
+            SharedClock::clone(clock),
+            source.why_not_written(),
+        );
         check(&source.name, &store, clock).await
     })
 }

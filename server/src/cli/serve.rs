@@ -27,7 +27,7 @@ pub type Extra =
 /// Serves until the process is told to stop.
 ///
 /// # Errors
-/// Where the address is taken, or a source cannot be opened for a reason that waiting won't mend.
+/// Where the address is taken, or the URL of a source is none.
 pub async fn run(config: Config) -> anyhow::Result<()> {
     run_with(config, None).await
 }
@@ -90,32 +90,37 @@ async fn watch_source(
 /// Opens a source's database; with it comes what to say where its data is not real.
 ///
 /// # Errors
-/// Where its URL or path cannot be used at all. A database that is merely away is no error: its
-/// pages say so and recover by themselves.
+/// Where its URL cannot be used at all. A database that is away, or a file that is missing or
+/// holds something else, is no error: its pages say so and recover by themselves.
 async fn open(
     config: &SourceConfig,
     clock: SharedClock,
 ) -> anyhow::Result<(Arc<dyn Store>, Option<String>)> {
-    let failed = || format!("source {}", config.name);
     if config.is_postgres() {
-        let store =
-            PostgresStore::connect(&config.database, &config.schema, clock).with_context(failed)?;
+        let store = PostgresStore::connect(&config.database, &config.schema, clock)
+            .with_context(|| format!("source {}", config.name))?;
         if !config.read_only {
             say_failed_migration(config, store.migrate().await);
         }
         return Ok((Arc::new(store), None));
     }
-    let store = SqliteStore::open(&config.sqlite_path(), clock)
-        .await
-        .with_context(failed)?;
+    let store = SqliteStore::lazy(&config.sqlite_path(), clock, config.why_not_written());
+    let reader = store.reader().await;
     if !config.read_only {
-        say_failed_migration(config, store.migrate().await);
+        let migrated = store.migrate().await;
+        if reader.is_ok() {
+            say_failed_migration(config, migrated);
+        }
     }
-    let demo = match store.writer().await {
+    let label = match reader {
         Ok(pool) => bookstore::label(&pool).await.unwrap_or_default(),
-        Err(_) => None,
+        Err(error) => {
+            let source = &config.name;
+            tracing::warn!(source, %error, "nothing to show yet: pages say so until there is");
+            None
+        }
     };
-    let demo = demo.map(|label| {
+    let demo = label.map(|label| {
         let made = label.made_at.format("%Y-%m-%d %H:%M UTC");
         format!(
             "Demo data: {} invented jobs of a bookstore, made {made}.",
@@ -137,4 +142,86 @@ async fn cut_off(stop: &CancellationToken) {
     stop.cancelled().await;
     tokio::time::sleep(lifecycle::DRAIN).await;
     tracing::info!(after = ?lifecycle::DRAIN, "cutting open connections");
+}
+
+#[cfg(test)]
+mod tests {
+    use app::ports::source::{Access, SourceInfo};
+
+    use super::*;
+    use crate::testing::fixture::fixtures;
+
+    fn source(path: &std::path::Path, read_only: bool) -> SourceConfig {
+        SourceConfig {
+            read_only,
+            ..SourceConfig::main(path.display().to_string(), None)
+        }
+    }
+
+    async fn opened(config: &SourceConfig) -> Arc<dyn Store> {
+        open(config, Arc::new(SystemClock)).await.unwrap().0
+    }
+
+    fn recorded() -> Vec<u8> {
+        std::fs::read(fixtures().join("hangfire-storage-sqlite/hangfire.db")).unwrap()
+    }
+
+    async fn access(store: &dyn Store) -> Access {
+        let SourceInfo { access, .. } = store.info().await.unwrap();
+        access
+    }
+
+    #[tokio::test]
+    async fn a_file_that_comes_later_is_served_by_the_same_store() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("later.db");
+        let store = opened(&source(&path, false)).await;
+        let absent = store.info().await.unwrap_err();
+        assert!(
+            matches!(&absent, StoreError::Absent(why)
+                if *why == format!("there is no file {}", path.display())),
+            "{absent:?}"
+        );
+        assert!(!path.exists());
+        // First something else, then what a job server makes.
+        std::fs::write(&path, "").unwrap();
+        let empty = store.info().await.unwrap_err();
+        assert!(matches!(empty, StoreError::Unreadable(_)), "{empty:?}");
+        std::fs::write(&path, recorded()).unwrap();
+        assert_eq!(access(&*store).await, Access::ReadWrite);
+        assert!(store.job(1, 10).await.unwrap().is_some());
+    }
+
+    #[tokio::test]
+    async fn a_file_of_a_read_only_source_is_never_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("jobs.db");
+        std::fs::write(&path, recorded()).unwrap();
+        let store = opened(&source(&path, true)).await;
+        assert!(store.job(1, 10).await.unwrap().is_some());
+        let access = access(&*store).await;
+        assert!(
+            matches!(&access, Access::ReadOnly { why, .. } if why.contains("configured")),
+            "{access:?}"
+        );
+        drop(store);
+        assert_eq!(std::fs::read(&path).unwrap(), recorded());
+    }
+
+    #[tokio::test]
+    async fn a_demo_is_labelled_also_where_it_is_only_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("demo.db");
+        let clock: SharedClock = Arc::new(SystemClock);
+        let made = bookstore::scenario(1, 200, clock.now());
+        bookstore::write(&path, 1, &made, SharedClock::clone(&clock))
+            .await
+            .unwrap();
+        for read_only in [false, true] {
+            let config = source(&path, read_only);
+            let (_, demo) = open(&config, SharedClock::clone(&clock)).await.unwrap();
+            let demo = demo.unwrap();
+            assert!(demo.starts_with("Demo data: "), "{demo}");
+        }
+    }
 }

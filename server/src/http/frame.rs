@@ -269,6 +269,7 @@ impl Visit {
     pub fn failed(self, section: Section, cause: &StoreError) -> Response {
         let (status, word) = match cause {
             StoreError::Away(_) => (StatusCode::SERVICE_UNAVAILABLE, "database_away"),
+            StoreError::Absent(_) => (StatusCode::SERVICE_UNAVAILABLE, "no_database"),
             StoreError::TimedOut(_) => (StatusCode::GATEWAY_TIMEOUT, "query_limit"),
             StoreError::Unreadable(_) | StoreError::Forbidden(_) => {
                 (StatusCode::SERVICE_UNAVAILABLE, "not_readable")
@@ -280,9 +281,11 @@ impl Visit {
         if self.json {
             return error(status, word, &cause.to_string());
         }
-        let refresh = matches!(cause, StoreError::Away(_)).then_some(RETRY_SECONDS);
+        let refresh =
+            matches!(cause, StoreError::Away(_) | StoreError::Absent(_)).then_some(RETRY_SECONDS);
         let title = match cause {
             StoreError::Away(_) => "Database away",
+            StoreError::Absent(_) => "No database",
             StoreError::TimedOut(_) => "Took too long",
             _ => "Cannot be read",
         };

@@ -7,6 +7,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use app::actions::found::Limits;
 use app::ports::error::StoreError;
@@ -50,6 +51,9 @@ struct Inner {
     /// Why the file must not be written, where the operator said so.
     read_only: Option<String>,
     opened: Mutex<Option<Arc<Opened>>>,
+    /// Whether somebody asked for Redrive's own tables, so that they are made up for where the
+    /// file was away or busy at that moment.
+    own_tables: AtomicBool,
 }
 
 impl SqliteStore {
@@ -62,6 +66,7 @@ impl SqliteStore {
                 clock,
                 read_only,
                 opened: Mutex::new(None),
+                own_tables: AtomicBool::new(false),
             }),
             limits: Limits::default(),
         }
@@ -81,8 +86,8 @@ impl SqliteStore {
     /// Opens an existing file, which a job server may be using at this moment.
     ///
     /// # Errors
-    /// [`StoreError::Away`] where there is no such file or it cannot be opened,
-    /// [`StoreError::Unreadable`] where it does not hold Hangfire's tables.
+    /// [`StoreError::Absent`] where there is no such file, [`StoreError::Away`] where it cannot be
+    /// opened, [`StoreError::Unreadable`] where it does not hold Hangfire's tables.
     pub async fn open(path: &Path, clock: SharedClock) -> Result<Self, StoreError> {
         let store = Self::lazy(path, clock, None);
         store.opened().await?;
@@ -102,6 +107,14 @@ impl SqliteStore {
     /// The file.
     pub fn path(&self) -> &Path {
         &self.inner.path
+    }
+
+    /// The connections that only read.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub async fn reader(&self) -> Result<SqlitePool, StoreError> {
+        Ok(self.opened().await?.readers.clone())
     }
 
     /// The one connection that writes, for filling a file of our own.

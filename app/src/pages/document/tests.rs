@@ -159,6 +159,23 @@ fn a_database_that_is_away_is_asked_again_without_scripts() {
 }
 
 #[test]
+fn a_missing_file_is_no_outage() {
+    let cause = StoreError::Absent("there is no file /var/nosuch.db".into());
+    let page = messages::store_error("prod", &cause, Some(5));
+    let html = Html::parse_document(&render(chrome(), page));
+    assert_eq!(texts(&html, "h1"), ["There is no such database"]);
+    let words = &texts(&html, ".msg p")[0];
+    for said in [
+        "there is no file /var/nosuch.db.",
+        "--database",
+        "redrive demo",
+    ] {
+        assert!(words.contains(said), "{words}");
+    }
+    assert!(!words.contains("Nothing is lost"), "{words}");
+}
+
+#[test]
 fn a_missing_job_leads_to_its_neighbours() {
     let page = || messages::no_such_job("prod", "99\u{202e}", Some(42), None);
     let html = Html::parse_document(&render(chrome(), page));

@@ -3,6 +3,7 @@
 use app::components::shell::Section;
 use app::model::state::ListState;
 use app::pages::overview::{OverviewPage, overview_page};
+use app::ports::error::StoreError;
 use app::ports::jobs::{Anchor, JobFilter};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -36,7 +37,7 @@ pub async fn show(
         source.store.servers(),
         flash(&source, &query.done),
     );
-    if let Err(error @ app::ports::error::StoreError::Away(_)) = &servers {
+    if let Err(error @ (StoreError::Away(_) | StoreError::Absent(_))) = &servers {
         return visit.failed(Section::Overview, error);
     }
     let page = OverviewPage {

@@ -49,12 +49,30 @@ impl SqliteStore {
         *slot = Some(Arc::clone(&opened));
         Ok(opened)
     }
+
+    /// As [`Self::opened`], and a file that lacked what actions need is looked at again: a job
+    /// server may have been making its tables when it was opened.
+    pub(super) async fn look_again(&self) -> Result<Arc<Opened>, StoreError> {
+        let opened = self.opened().await?;
+        if opened.layout.missing_to_act.is_empty() {
+            return Ok(opened);
+        }
+        *self.inner.opened.lock().await = None;
+        self.opened().await
+    }
 }
 
 fn identity(path: &Path) -> Result<(u64, u64), StoreError> {
     use std::os::unix::fs::MetadataExt;
     match std::fs::metadata(path) {
         Ok(file) => Ok((file.dev(), file.ino())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            Err(StoreError::Absent(format!(
+                "there is no file {}",
+                whole.display()
+            )))
+        }
         Err(error) => Err(StoreError::Away(format!(
             "the file {} cannot be opened: {error}",
             path.display()

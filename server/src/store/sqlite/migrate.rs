@@ -4,6 +4,7 @@
 //! file is created; a table that Hangfire owns is never altered.
 
 use std::fmt::Write as _;
+use std::sync::atomic::Ordering;
 
 use app::ports::error::StoreError;
 use sqlx::{Connection, Row, SqliteConnection};
@@ -147,6 +148,7 @@ impl SqliteStore {
     /// # Errors
     /// [`StoreError::Forbidden`] where the file cannot be written.
     pub async fn migrate(&self) -> Result<(), StoreError> {
+        self.inner.own_tables.store(true, Ordering::Relaxed);
         let writer = self.writer().await?;
         let clock = self.inner.clock.clone();
         let task = tokio::spawn(async move {
@@ -185,6 +187,10 @@ impl SqliteStore {
     pub fn creation_sql(clock: &SharedClock) -> String {
         let sets = [("hangfire", HANGFIRE, 0), ("redrive", REDRIVE, 0)];
         format!("{WAL};\n{}", script(clock, &sets))
+    }
+
+    pub(super) fn is_to_have_own_tables(&self) -> bool {
+        self.inner.own_tables.load(Ordering::Relaxed)
     }
 }
 

@@ -11,21 +11,16 @@ use super::{SqliteStore, migrate, rows};
 #[async_trait]
 impl Source for SqliteStore {
     async fn info(&self) -> Result<SourceInfo, StoreError> {
-        let opened = self.opened().await?;
-        let (version, own) = self
-            .read(|c| {
-                Box::pin(async move {
-                    let row = sqlx::query("SELECT sqlite_version() AS version")
-                        .fetch_one(&mut *c)
-                        .await?;
-                    // Reads the schema, so that a table that went away is noticed here.
-                    sqlx::query("SELECT 1 FROM Job, State LIMIT 1")
-                        .fetch_optional(&mut *c)
-                        .await?;
-                    Ok((rows::text(&row, "version")?, migrate::state(c).await?))
-                })
-            })
-            .await?;
+        let opened = self.look_again().await?;
+        let (version, mut own) = self.facts().await?;
+        // The file may have been away or busy when the program started.
+        if matches!(own, Own::Behind(_))
+            && opened.writer.is_some()
+            && self.is_to_have_own_tables()
+            && self.migrate().await.is_ok()
+        {
+            own = self.facts().await?.1;
+        }
         let access = match why_not_acted(&opened, own) {
             None => Access::ReadWrite,
             Some(why) => Access::ReadOnly {
@@ -43,6 +38,25 @@ impl Source for SqliteStore {
             access,
             clock_skew_ms: 0,
         })
+    }
+}
+
+impl SqliteStore {
+    /// The version of `SQLite`, and how the own tables stand.
+    async fn facts(&self) -> Result<(Option<String>, Own), StoreError> {
+        self.read(|c| {
+            Box::pin(async move {
+                let row = sqlx::query("SELECT sqlite_version() AS version")
+                    .fetch_one(&mut *c)
+                    .await?;
+                // Reads the schema, so that a table that went away is noticed here.
+                sqlx::query("SELECT 1 FROM Job, State LIMIT 1")
+                    .fetch_optional(&mut *c)
+                    .await?;
+                Ok((rows::text(&row, "version")?, migrate::state(c).await?))
+            })
+        })
+        .await
     }
 }
 

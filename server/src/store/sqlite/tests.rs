@@ -189,7 +189,7 @@ async fn what_is_no_hangfire_file_is_said() {
     let dir = tempfile::tempdir().unwrap();
     let missing = dir.path().join("none.db");
     let away = SqliteStore::open(&missing, clock()).await.err().unwrap();
-    assert!(matches!(away, StoreError::Away(why) if why.contains("none.db")));
+    assert!(matches!(away, StoreError::Absent(why) if why.contains("none.db")));
     assert!(!missing.exists());
 
     let text = dir.path().join("text.db");

@@ -43,7 +43,7 @@ async fn a_file_that_goes_away_and_comes_back_is_noticed() {
     let (dir, store) = recorded().await;
     let aside = dir.path().join("aside.db");
     std::fs::rename(store.path(), &aside).unwrap();
-    assert!(matches!(store.counts().await, Err(StoreError::Away(_))));
+    assert!(matches!(store.counts().await, Err(StoreError::Absent(_))));
     std::fs::rename(&aside, store.path()).unwrap();
     assert!(store.counts().await.is_ok());
     // Another file under the same name.
