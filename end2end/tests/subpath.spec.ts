@@ -2,19 +2,26 @@
 
 import { createServer, request as ask, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { database, recorded, redrive, stop, type Redrive } from '../support/setup';
-import { expect, test } from '../support/test';
+import type { Page } from '@playwright/test';
+import { gate, type Gate } from '../support/gate';
+import { database, redrive, stop, written, type Redrive } from '../support/setup';
+import { expect, hydrated, test } from '../support/test';
 
 const BASE = '/ops/redrive';
 
+/** A failed job with attempts in two rounds. */
+const JOB = 400001;
+
 let server: Redrive;
+let way: Gate;
 let proxy: Server;
 let origin: string;
 const strays: string[] = [];
 
 test.beforeAll(async ({}, info) => {
   const name = `subpath-${info.project.name}`;
-  server = await redrive(['serve', '--base-path', BASE, '--database', database(name, recorded('article'))]);
+  way = await gate(database(name, written('spent')));
+  server = await redrive(['serve', '--base-path', BASE, '--database', way.url]);
   const upstream = new URL(server.url);
   proxy = createServer((incoming, outgoing) => {
     if (incoming.url !== BASE && !incoming.url!.startsWith(`${BASE}/`)) strays.push(incoming.url!);
@@ -32,7 +39,35 @@ test.beforeAll(async ({}, info) => {
 test.afterAll(async () => {
   proxy.close();
   await stop(server);
+  way.close();
 });
+
+/** Every URL that the page names; each of them lies below the sub-path. */
+async function named(page: Page): Promise<URL[]> {
+  const at = page.url();
+  const urls = await page.evaluate(() =>
+    [...document.querySelectorAll('*')].flatMap((element) =>
+      ['href', 'src', 'action', 'formaction', 'data-js', 'data-wasm']
+        .map((name) => element.getAttribute(name))
+        .filter((value): value is string => value !== null && !value.startsWith('#')),
+    ),
+  );
+  return urls.map((found) => {
+    const target = new URL(found, at);
+    expect(target.origin, `${found} on ${at}`).toBe(origin);
+    expect(target.pathname.startsWith(`${BASE}/`), `${found} on ${at}`).toBe(true);
+    return target;
+  });
+}
+
+/** The page has its style sheet, and nothing asked for the proxy's root. */
+async function whole(page: Page): Promise<void> {
+  await named(page);
+  const sheet = await page.locator('link[rel="stylesheet"]').getAttribute('href');
+  expect((await page.request.get(new URL(sheet!, page.url()).href)).status()).toBe(200);
+  expect(await page.evaluate(() => document.styleSheets[0].cssRules.length)).toBeGreaterThan(0);
+  expect(strays.filter((path) => path !== '/favicon.ico')).toEqual([]);
+}
 
 test('every reachable page, file and redirect lies below the sub-path', async ({ page }) => {
   const queue = [`${BASE}/`];
@@ -41,24 +76,15 @@ test('every reachable page, file and redirect lies below the sub-path', async ({
     const path = queue.shift()!;
     const response = await page.goto(origin + path);
     expect(response!.status(), path).toBeLessThan(400);
-    const urls = await page.evaluate(() =>
-      [...document.querySelectorAll('*')].flatMap((element) =>
-        ['href', 'src', 'action', 'formaction', 'data-js', 'data-wasm']
-          .map((name) => element.getAttribute(name))
-          .filter((value): value is string => value !== null && !value.startsWith('#')),
-      ),
-    );
-    for (const found of urls) {
-      const target = new URL(found, origin + path);
-      expect(target.origin, `${found} on ${path}`).toBe(origin);
-      expect(target.pathname.startsWith(`${BASE}/`), `${found} on ${path}`).toBe(true);
+    for (const target of await named(page)) {
       const next = target.pathname + target.search;
-      if (found.includes('/s/') && !seen.has(next)) {
+      if (next.includes('/s/') && !seen.has(next)) {
         seen.add(next);
         queue.push(next);
       }
     }
   }
+  expect(seen).toContain(`${BASE}/s/main/jobs/${JOB}`);
   expect(seen.size).toBeGreaterThan(10);
   expect(strays.filter((path) => path !== '/favicon.ico')).toEqual([]);
 });
@@ -74,11 +100,46 @@ test('what lies outside is not served, and nonsense inside leads back', async ({
   await expect(page).toHaveURL(`${origin}${BASE}/s/main`);
 });
 
-test('a submitted form comes back below the sub-path', async ({ request }) => {
-  const answer = await request.post(`${origin}${BASE}/api/delete`, {
-    form: { source: 'main', job: 2, state: 'Failed', state_id: 4, reason: 'nothing' },
+test('the database away for one page: the page keeps its style and its ways on', async ({ page }) => {
+  await page.goto(`${origin}${BASE}/s/main/jobs/${JOB}`);
+  await expect(page.locator('tr[data-attempt]')).toHaveCount(4);
+  way.shut();
+  try {
+    const away = await page.goto(`${origin}${BASE}/s/main/jobs/${JOB}`);
+    expect(away!.status()).toBe(503);
+    await whole(page);
+  } finally {
+    way.open();
+  }
+  // The page asks again by itself.
+  await expect(page.locator('tr[data-attempt]')).toHaveCount(4, { timeout: 20_000 });
+});
+
+test('a refused action and one of another site stay below the sub-path', async ({ page, request }) => {
+  const moved = await request.post(`${origin}${BASE}/api/delete`, {
+    form: { source: 'main', job: JOB, state: 'Failed', state_id: 4, reason: 'nothing' },
     maxRedirects: 0,
   });
-  expect(answer.status()).toBe(303);
-  expect(answer.headers().location).toMatch(/^\/ops\/redrive\/s\/main\//);
+  expect(moved.status()).toBe(303);
+  expect(moved.headers().location).toMatch(new RegExp(`^${BASE}/s/main/jobs/${JOB}\\?done=`));
+  await page.goto(new URL(moved.headers().location, origin).href);
+  await expect(page.locator('[role="status"][data-outcome="moved"]')).toBeVisible();
+  await whole(page);
+
+  const foreign = await request.post(`${origin}${BASE}/api/delete`, { headers: { origin: 'https://evil.example' }, form: {} });
+  expect(foreign.status()).toBe(403);
+  for (const [, found] of (await foreign.text()).matchAll(/ (?:href|src|action)="([^"#]+)/g)) {
+    expect(found.startsWith(`${BASE}/`), found).toBe(true);
+  }
+});
+
+test('a requeue from the page comes back below the sub-path', async ({ page }, info) => {
+  await page.goto(`${origin}${BASE}/s/main/jobs/${JOB}`);
+  if (info.project.name === 'js') await hydrated(page);
+  const form = page.locator('form.act-f[action$="/api/requeue"]');
+  await page.locator('details.act-d').filter({ has: form }).locator('summary').click();
+  await form.locator('button[type="submit"]').click();
+  await expect(page.locator('[role="status"][data-outcome="done"]')).toContainText(`Requeued job ${JOB}`);
+  expect(page.url().startsWith(`${origin}${BASE}/s/main/jobs/${JOB}?done=`)).toBe(true);
+  await whole(page);
 });
