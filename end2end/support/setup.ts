@@ -15,6 +15,7 @@ const RECORDED = ['article', 'policies', 'workers', 'operators', 'transitions'];
 /** Copies of fixtures that a test may act on: the source, and the folder. `js` and `nojs` are projects. */
 const COPIES = [
   ['ticked', 'article'],
+  ['outcomes', 'article'],
   ['acted-js', 'transitions'],
   ['acted-nojs', 'transitions'],
 ];

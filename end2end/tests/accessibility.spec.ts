@@ -1,7 +1,8 @@
 // axe finds nothing on any page, in both themes, on a desk and on a phone. (Needs scripts: axe is one.)
 
 import AxeBuilder from '@axe-core/playwright';
-import { demo, expect, test, url } from '../support/test';
+import type { Page } from '@playwright/test';
+import { demo, expect, hydrated, test, url } from '../support/test';
 
 const pages: [string, () => string][] = [
   ['overview', () => demo('/s/main')],
@@ -25,17 +26,65 @@ const pages: [string, () => string][] = [
   ['a malformed request', () => url('/s/article/jobs?state=burnt')],
 ];
 
+/** axe finds nothing on a desk and on a phone. */
+async function clean(page: Page): Promise<void> {
+  for (const width of [1440, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const found = violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target).join(' ; ')}`);
+    expect(found, `at ${width} px`).toEqual([]);
+  }
+}
+
+const themes = ['light', 'dark'] as const;
+
 for (const [name, at] of pages) {
-  for (const colorScheme of ['light', 'dark'] as const) {
+  for (const colorScheme of themes) {
     test(`${name}, ${colorScheme} @js`, async ({ page }) => {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      for (const width of [1440, 390]) {
-        await page.setViewportSize({ width, height: 900 });
-        await page.goto(at());
-        const { violations } = await new AxeBuilder({ page }).analyze();
-        const found = violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target).join(' ; ')}`);
-        expect(found, `at ${width} px`).toEqual([]);
-      }
+      await page.goto(at());
+      await clean(page);
     });
   }
+}
+
+test('outcomes of several jobs, and their audit @js', async ({ page }) => {
+  test.setTimeout(60_000);
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.goto(url('/s/outcomes/jobs?state=failed'));
+  await hydrated(page);
+  await page.locator('#sel-all').check();
+  await page.getByPlaceholder(/Reason/).fill('both');
+  // One of them changes in between: the outcomes differ.
+  const moved = await page.request.post(url('/api/delete'), {
+    form: { source: 'outcomes', job: 2, state: 'Failed', state_id: 5, reason: '' },
+  });
+  expect(moved.status()).toBe(200);
+  await page.getByRole('button', { name: /^Requeue/ }).first().click();
+  await expect(page.locator('main')).toContainText('Requeue: 1 of 2 done');
+  const several = page.url();
+  for (const at of [several, url('/s/outcomes/audit')]) {
+    for (const colorScheme of themes) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.goto(at);
+      await clean(page);
+    }
+  }
+});
+
+for (const colorScheme of themes) {
+  test(`a request of another site, ${colorScheme} @js`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    const action = url('/api/requeue');
+    // The browser itself says that this form is another site's.
+    await page.route('http://evil.example/', (route) =>
+      route.fulfill({ contentType: 'text/html', body: `<form method="post" action="${action}"><button>Go</button></form>` }),
+    );
+    await page.goto('http://evil.example/');
+    const answer = page.waitForResponse(action);
+    await page.getByRole('button', { name: 'Go' }).click();
+    expect((await answer).status()).toBe(403);
+    await expect(page.locator('main')).toContainText('another site');
+    await clean(page);
+  });
 }
