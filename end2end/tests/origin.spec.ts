@@ -2,7 +2,7 @@
 
 import type { Page } from '@playwright/test';
 import { database, databaseOf, query, recorded, redrive, stop, type Redrive } from '../support/setup';
-import { expect, test } from '../support/test';
+import { expect, hydrated, test } from '../support/test';
 
 let server: Redrive;
 let name: string;
@@ -80,8 +80,9 @@ test('behind a proxy that ends TLS, the form acts', async ({ page, request }) =>
   expect(await answer.json()).toMatchObject({ outcome: 'done', job: 3, state: 'Enqueued' });
 });
 
-test('a page that was open over a restart still acts', async ({ page }) => {
+test('a page that was open over a restart still acts', async ({ page }, info) => {
   await page.goto(`${server.url}/s/main/jobs/2`);
+  if (info.project.name === 'js') await hydrated(page);
   const address = new URL(server.url).host;
   await stop(server);
   server = await redrive(['serve', '--database', target], {}, address);

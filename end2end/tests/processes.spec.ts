@@ -1,7 +1,7 @@
 // Two processes on one database, and an orderly end.
 
 import { database, recorded, redrive, stop, type Redrive } from '../support/setup';
-import { expect, test } from '../support/test';
+import { expect, hydrated, test } from '../support/test';
 
 const servers: Redrive[] = [];
 
@@ -51,6 +51,7 @@ test('stopping does not wait for open pages', async ({ page }, info) => {
   const url = database(`stop-${info.project.name}`, recorded('article'));
   const server = await redrive(['serve', '--database', url]);
   await page.goto(`${server.url}/s/main/jobs/1`);
+  if (info.project.name === 'js') await hydrated(page);
   const began = Date.now();
   await stop(server);
   expect(server.process.exitCode).toBe(0);
