@@ -120,6 +120,7 @@ const NARROW: [string, () => string][] = [
   ['audit', () => demo('/s/main/audit')],
   ['overview', () => demo('/s/main')],
   ['no such job', () => url('/s/article/jobs/999999')],
+  ['hostile job', () => url('/s/hostile/jobs/3200001')],
 ];
 
 for (const [name, at] of NARROW) {

@@ -47,8 +47,6 @@ pub struct Chrome {
     pub demo: Option<String>,
     /// The outcome of the action that led here.
     pub flash: Option<Flash>,
-    /// Seconds after which the browser asks for the page again, without JavaScript.
-    pub refresh: Option<u32>,
 }
 
 /// URLs of the embedded files.

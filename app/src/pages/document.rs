@@ -36,9 +36,6 @@ fn document(chrome: &Chrome, page: AnyView) -> impl IntoView + use<> {
         Some(source) => format!("{} · {} · Redrive", chrome.title, source.label),
         None => format!("{} · Redrive", chrome.title),
     };
-    let refresh = chrome
-        .refresh
-        .map(|seconds| view! { <meta http-equiv="refresh" content=seconds.to_string() /> });
     let assets = chrome.assets.clone();
     let nonce = chrome.nonce.clone();
     let start = (!assets.app_js.is_empty()).then(|| {
@@ -59,7 +56,6 @@ fn document(chrome: &Chrome, page: AnyView) -> impl IntoView + use<> {
                 <meta charset="utf-8" />
                 <meta name="viewport" content="width=device-width, initial-scale=1" />
                 <meta name="color-scheme" content="light dark" />
-                {refresh}
                 <title>{shown(&title).into_owned()}</title>
                 <link rel="icon" href=assets.favicon />
                 <link rel="stylesheet" href=assets.css />

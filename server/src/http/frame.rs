@@ -354,9 +354,15 @@ impl Visit {
             now: self.now,
             demo: self.source.as_ref().and_then(|source| source.demo.clone()),
             flash: self.flash,
-            refresh,
         };
-        (status, Html(document::render(chrome, view))).into_response()
+        let mut response = (status, Html(document::render(chrome, view))).into_response();
+        if let Some(seconds) = refresh {
+            // Browsers then ask for the page again by themselves, scripts or not.
+            response
+                .headers_mut()
+                .insert(header::REFRESH, seconds.into());
+        }
+        response
     }
 }
 

@@ -379,7 +379,9 @@ fn label_stretches(drawing: &mut Drawing) {
         let word = match &drawn.stretch.kind {
             Kind::Run(_) => continue,
             Kind::Waited => "waited",
-            Kind::Backoff => "backoff",
+            Kind::Backoff if drawn.stretch.so_far => "backoff",
+            // The scheduler's delay is part of the stretch, but not of the policy's backoff.
+            Kind::Backoff => "retried after",
             Kind::Rest(word) => word,
         };
         let length = duration(ms);

@@ -47,7 +47,6 @@ pub(crate) fn chrome() -> Chrome {
         now: now(),
         demo: None,
         flash: None,
-        refresh: None,
     }
 }
 
