@@ -9,6 +9,8 @@ use super::continuations::{children, ids};
 use super::delete::day_after;
 use super::queue::{no_row, one_row};
 use super::{leave, refused, schedule_member, total, unknown_state};
+use crate::model::continuation::retry_count;
+use crate::model::reason::{is_restored, retry};
 use crate::model::state::{StateName, StateRow};
 
 /// Hangfire may clean up a job that expires sooner than this while it is being restored.
@@ -195,11 +197,7 @@ fn reschedule(
             notes.push("It was due meanwhile: the scheduler releases it at once.".to_owned());
         }
     }
-    let is_retry = former
-        .reason
-        .as_deref()
-        .is_some_and(|reason| reason.starts_with("Retry attempt"));
-    if is_retry {
+    if plans_retry(job, former) {
         writes.push(Write::AddToSet {
             key: "retries",
             value: job.id.to_string(),
@@ -207,4 +205,16 @@ fn reschedule(
         });
     }
     Ok(())
+}
+
+/// A row that an earlier undo wrote has that undo's reason; that the job was retried before tells
+/// then what it plans.
+fn plans_retry(job: &FoundJob, former: &StateRow) -> bool {
+    let reason = former.reason.as_deref();
+    let retried = || {
+        job.parameter("RetryCount")
+            .and_then(retry_count)
+            .is_some_and(|n| n > 0)
+    };
+    retry(reason).is_some() || (is_restored(reason) && retried())
 }

@@ -99,6 +99,12 @@ fn a_scheduled_job_is_on_the_schedule_again() {
     assert!(writes.contains(&add("schedule", "reports:42", 1_796_017_050)));
     assert!(writes.contains(&add("retries", "42", 0)));
 
+    // Deleted and restored once before: the row says who restored it, the count that it was retried.
+    found.job.before.as_mut().unwrap().reason = Some("Restored by ada via Redrive".to_owned());
+    assert!(!undo(&found).contains(&add("retries", "42", 0)));
+    found.job.parameters = vec![("RetryCount".to_owned(), Some("1".to_owned()))];
+    assert!(undo(&found).contains(&add("retries", "42", 0)));
+
     // A row left from an earlier life must not run it ahead of time.
     found.job.queue_rows = vec![waiting(7, "reports")];
     let writes = undo(&found);
