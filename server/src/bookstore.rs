@@ -1,7 +1,7 @@
 //! The Bookstore: a made-up shop whose jobs fill the demo database.
 //!
-//! [`prepare`] makes a demo database or takes the one that is there. [`scenario`] makes the rows, purely and deterministically; [`write`] puts them into a new file;
-//! [`keep_alive`] lets the demo's servers go on sending heartbeats while it is shown.
+//! [`prepare()`] makes a demo database or takes the one that is there. [`scenario()`] makes the rows, purely and deterministically; [`write()`] puts them into a new file;
+//! [`keep_alive()`] lets the demo's servers go on sending heartbeats while it is shown.
 
 mod catalogue;
 mod claims;
