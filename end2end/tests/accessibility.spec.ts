@@ -2,6 +2,8 @@
 
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
+import { gate, type Gate } from '../support/gate';
+import { database, recorded, redrive, stop, type Redrive } from '../support/setup';
 import { demo, expect, hydrated, test, url } from '../support/test';
 
 const pages: [string, () => string][] = [
@@ -88,3 +90,35 @@ for (const colorScheme of themes) {
     await clean(page);
   });
 }
+
+test.describe('the database away', () => {
+  let way: Gate;
+  let server: Redrive;
+
+  test.beforeAll(async () => {
+    way = await gate(database('away-axe', recorded('article')));
+    server = await redrive(['serve', '--database', way.url]);
+  });
+
+  test.afterAll(async () => {
+    await stop(server);
+    way.close();
+  });
+
+  for (const colorScheme of themes) {
+    test(`says so accessibly, ${colorScheme} @js`, async ({ page }) => {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      way.shut();
+      // It would ask for itself again while axe is looking.
+      await page.route('**/jobs/1', async (route) => {
+        const response = await route.fetch();
+        const { refresh, ...headers } = response.headers();
+        expect(refresh).toBe('5');
+        await route.fulfill({ response, headers });
+      });
+      const answer = await page.goto(`${server.url}/s/main/jobs/1`);
+      expect(answer!.status()).toBe(503);
+      await clean(page);
+    });
+  }
+});
