@@ -1,3 +1,4 @@
+mod bounds;
 mod cases;
 mod fixture;
 mod recorded;
