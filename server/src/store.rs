@@ -5,3 +5,4 @@ mod contract;
 pub mod decode;
 pub mod postgres;
 pub mod sqlite;
+mod task;

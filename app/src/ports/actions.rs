@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::actions::{Outcome, Request};
 
 /// Acts on jobs of one source. Each action is one guarded transaction; it happens once or says why
-/// not. It must be run in a task of its own, since a dropped future may leave it half-way.
+/// not. An action that was begun comes to its end even where the caller's future is dropped.
 #[async_trait]
 pub trait ActionStore: Send + Sync {
     /// Does what is asked and writes the audit row `audit` in the same transaction. Outcomes other

@@ -90,12 +90,6 @@ pub(super) fn retry_reason(number: u32, of: u32, message: &str) -> String {
     format!("Retry attempt {number} of {of}: {shown}")
 }
 
-/// .NET ticks of an instant: 100 ns since the year 1.
-pub fn ticks(at: Instant) -> i64 {
-    const UNIX_EPOCH: i64 = 621_355_968_000_000_000;
-    UNIX_EPOCH + at.timestamp_micros() * 10
-}
-
 /// A `DateTime` as EF Core keeps it on `SQLite`: up to seven decimals, none where they are zero.
 pub fn ef_date(at: Instant, extra_ticks: i64) -> String {
     let fraction = at.timestamp_subsec_micros();
@@ -137,9 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_and_dates_are_those_of_the_recorded_rows() {
-        let row = at("2026-11-29T19:45:04.287579Z");
-        assert_eq!(ticks(row), 639_315_783_042_875_790);
+    fn dates_are_those_of_the_recorded_rows() {
         assert_eq!(date(at("2026-11-29T19:45:04.246Z")), "1795981504246");
         assert_eq!(
             ef_date(at("2026-11-29T19:45:04.633531Z"), 4),

@@ -5,8 +5,8 @@ use std::time::Duration;
 use sqlx::SqlitePool;
 use tokio_util::sync::CancellationToken;
 
-use super::format::ticks;
 use crate::clock::SharedClock;
+use crate::store::sqlite::ticks::ticks;
 
 /// Real servers send one every 30 s.
 const INTERVAL: Duration = Duration::from_secs(15);

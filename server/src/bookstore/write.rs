@@ -8,10 +8,11 @@ use chrono::DateTime;
 use serde_json::{Value, json};
 use sqlx::{SqliteConnection, SqlitePool};
 
-use super::format::{ef_date, object, ticks};
+use super::format::{ef_date, object};
 use super::scenario::Scenario;
 use crate::clock::SharedClock;
 use crate::store::sqlite::SqliteStore;
+use crate::store::sqlite::ticks::ticks;
 
 /// Rows of one insert: a few milliseconds' work.
 const BATCH: usize = 500;

@@ -89,7 +89,7 @@ async fn act(
     answer::answer(visit, &source, &action, &acted, several, &form.back).await
 }
 
-/// Runs one action in a task of its own: a browser that goes away cannot stop it half-way.
+/// Acts on one job. What was begun comes to its end even if the browser goes away.
 async fn act_once(state: &AppState, source: &SourceHandle, request: Request) -> Acted {
     let audit = state.clock().new_id();
     let seen = request.seen.clone();
@@ -101,13 +101,7 @@ async fn act_once(state: &AppState, source: &SourceHandle, request: Request) -> 
             outcome: Outcome::Refused { why },
         };
     }
-    let store = source.store.clone();
-    let task = tokio::spawn(async move { store.act(audit, &request).await });
-    let outcome = task.await.unwrap_or_else(|error| {
-        tracing::error!(%error, job = seen.job, %audit, "an action's task ended early");
-        let why = format!("The action broke off. Look for {audit} in the audit, and at the job.");
-        Outcome::Unknown { why }
-    });
+    let outcome = source.store.act(audit, &request).await;
     tracing::info!(
         source = source.config.name,
         job = seen.job,

@@ -33,7 +33,7 @@ mod rows;
 mod servers;
 mod source;
 mod sql;
-mod ticks;
+pub(crate) mod ticks;
 mod work;
 
 use connect::Opened;

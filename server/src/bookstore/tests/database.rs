@@ -91,11 +91,14 @@ async fn only_living_servers_send_heartbeats() {
     for (id, heartbeat) in rows {
         let server = demo.servers.iter().find(|server| server.id == id).unwrap();
         if server.alive {
-            let age = super::super::format::ticks(later) - heartbeat;
+            let age = crate::store::sqlite::ticks::ticks(later) - heartbeat;
             assert!((0..=3 * 10_000_000).contains(&age), "{id}: {age}");
             fresh += 1;
         } else {
-            assert_eq!(heartbeat, super::super::format::ticks(server.heartbeat_at));
+            assert_eq!(
+                heartbeat,
+                crate::store::sqlite::ticks::ticks(server.heartbeat_at)
+            );
         }
     }
     assert_eq!(fresh, 4);

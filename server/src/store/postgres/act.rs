@@ -32,6 +32,7 @@ use super::migrate::{self, Own};
 use super::session::Session;
 use super::{PostgresStore, errors};
 use crate::clock::SharedClock;
+use crate::store::task::to_its_end;
 
 /// A lock that is not free in two seconds is somebody's; a transaction whose client has gone
 /// without a word must not hold Hangfire up.
@@ -49,18 +50,7 @@ impl ActionStore for PostgresStore {
             audit,
             request: request.clone(),
         };
-        match tokio::spawn(action.run()).await {
-            Ok(outcome) => outcome,
-            Err(error) => {
-                tracing::error!(%audit, %error, "an action broke off");
-                Outcome::Unknown {
-                    why: format!(
-                        "The action broke off. Look whether the audit holds {audit}: it does if \
-                         and only if the action happened."
-                    ),
-                }
-            }
-        }
+        to_its_end(audit, action.run()).await
     }
 }
 

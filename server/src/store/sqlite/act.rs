@@ -25,6 +25,8 @@ use async_trait::async_trait;
 use sqlx::{Connection, SqliteConnection, SqlitePool};
 use uuid::Uuid;
 
+use crate::store::task::to_its_end;
+
 use super::connect::Opened;
 use super::{SqliteStore, errors, migrate, source};
 
@@ -36,18 +38,7 @@ impl ActionStore for SqliteStore {
             audit,
             request: request.clone(),
         };
-        match tokio::spawn(action.run()).await {
-            Ok(outcome) => outcome,
-            Err(error) => {
-                tracing::error!(%audit, %error, "an action broke off");
-                Outcome::Unknown {
-                    why: format!(
-                        "The action broke off. Look whether the audit holds {audit}: it does if \
-                         and only if the action happened."
-                    ),
-                }
-            }
-        }
+        to_its_end(audit, action.run()).await
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn instant(ticks: Option<i64>) -> Option<Instant> {
 }
 
 /// The ticks of an instant, whole microseconds.
-pub(super) fn ticks(at: Instant) -> i64 {
+pub(crate) fn ticks(at: Instant) -> i64 {
     at.timestamp_micros()
         .saturating_add(EPOCH_MICROS)
         .saturating_mul(10)
@@ -34,6 +34,12 @@ mod tests {
         let at = instant(Some(639_315_783_194_587_619)).unwrap();
         assert_eq!(at.to_rfc3339(), "2026-11-29T19:45:19.458761+00:00");
         assert_eq!(ticks(at), 639_315_783_194_587_610);
+    }
+
+    #[test]
+    fn an_instant_is_its_recorded_ticks() {
+        let at = chrono::DateTime::parse_from_rfc3339("2026-11-29T19:45:04.287579Z").unwrap();
+        assert_eq!(ticks(at.to_utc()), 639_315_783_042_875_790);
     }
 
     #[test]
