@@ -1,5 +1,6 @@
 //! What an action asks and answers.
 
+pub mod claim;
 pub mod decide;
 pub mod found;
 pub mod offer;

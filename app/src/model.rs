@@ -1,6 +1,7 @@
 //! Pure types and logic: jobs, states, attempts, retry policies. No clock, no I/O.
 
 pub mod attempt;
+pub mod claim;
 pub mod continuation;
 pub mod data;
 pub mod health;

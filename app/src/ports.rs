@@ -3,7 +3,9 @@
 
 pub mod actions;
 pub mod audit;
+pub mod claims;
 pub mod error;
 pub mod health;
+pub mod histories;
 pub mod jobs;
 pub mod source;

@@ -152,3 +152,31 @@ pub struct TypedDelay {
     /// The delay.
     pub delay: ObservedDelay,
 }
+
+/// What happened to one job, light: for judging many jobs at once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobHistory {
+    /// The job's id.
+    pub id: i64,
+    /// Its state.
+    pub state: CurrentState,
+    /// What it calls; arguments as in [`JobCall`].
+    pub invocation: Invocation,
+    /// When it was created.
+    pub created_at: Instant,
+    /// Its newest state rows, ordered by id, without exception details.
+    pub states: Vec<StateRow>,
+    /// Whether older rows exist.
+    pub older_rows: bool,
+    /// How many `Processing` rows lie before the first of `states`.
+    pub attempts_before: u32,
+}
+
+/// What a job calls, by which it is found behind a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobCall {
+    /// The job's id.
+    pub id: i64,
+    /// The call.
+    pub invocation: Invocation,
+}
