@@ -10,7 +10,7 @@ use crate::components::shell::{SourceChip, page_context};
 use crate::components::text::{stored, visible};
 use crate::components::time;
 use crate::links::SourceLinks;
-use crate::ports::audit::AuditRow;
+use crate::ports::audit::{AuditClaim, AuditRow};
 use crate::ports::error::StoreError;
 
 #[cfg(test)]
@@ -112,11 +112,16 @@ fn line(row: &AuditRow, links: &SourceLinks) -> AnyView {
     let proof =
         (!row.authenticated).then(|| view! { <span class="two">"not authenticated"</span> });
     let change = match (&row.before, &row.after) {
+        _ if row.claim.is_some() => row.claim.as_ref().map(claim_change).into_any(),
         (Some(before), Some(after)) => {
             view! { {stored(&before.0)} " → " {stored(&after.0)} }.into_any()
         }
         (Some(before), None) => view! { {stored(&before.0)} ", unchanged" }.into_any(),
-        _ => view! { "seen as " {stored(&row.seen.0)} }.into_any(),
+        _ => row
+            .seen
+            .as_ref()
+            .map(|seen| view! { "seen as " {stored(&seen.0)} })
+            .into_any(),
     };
     let (words, _, _) = outcome_words(&row.outcome);
     let class = match row.outcome.as_str() {
@@ -132,12 +137,18 @@ fn line(row: &AuditRow, links: &SourceLinks) -> AnyView {
     };
     let note =
         (!row.note.is_empty()).then(|| view! { <span class="two">{visible(&row.note)}</span> });
+    let claim = row.claim.as_ref().map(|claim| {
+        view! { " " {claim_name(claim)} }
+    });
+    let job = row.job.map(|job| {
+        view! { " " <a class="nw" href=links.job(job)>{format!("job {job}")}</a> }
+    });
     view! {
         <tr role="row" data-audit=row.id.to_string() data-outcome=row.outcome.clone()>
             <td role="cell" class="nw">{time::ago(row.at)}</td>
             <td role="cell">{stored(&row.actor)} " " {proof}</td>
             <th role="rowheader" scope="row">
-                {what} " " <a class="nw" href=links.job(row.job)>{format!("job {}", row.job)}</a>
+                {what} {claim} {job}
             </th>
             <td role="cell">{change}</td>
             <td role="cell" class="a-o"><b class=class>{words}</b> " " {note}</td>
@@ -145,4 +156,20 @@ fn line(row: &AuditRow, links: &SourceLinks) -> AnyView {
         </tr>
     }
     .into_any()
+}
+
+/// The claim of a line, for people.
+fn claim_name(claim: &AuditClaim) -> AnyView {
+    match &claim.key {
+        Some(key) => view! { "claim " {stored(key)} }.into_any(),
+        None => view! { "claims of " {stored(&claim.table)} }.into_any(),
+    }
+}
+
+fn claim_change(claim: &AuditClaim) -> AnyView {
+    match (&claim.before, &claim.after) {
+        (Some(before), Some(after)) => view! { {stored(before)} " → " {stored(after)} }.into_any(),
+        (Some(before), None) => view! { {stored(before)} ", unchanged" }.into_any(),
+        (None, after) => after.as_deref().map(stored).into_any(),
+    }
 }

@@ -17,12 +17,14 @@ pub struct AuditRow {
     pub actor: String,
     /// Whether that name was proven; false until access control exists.
     pub authenticated: bool,
-    /// The action's word: `requeue`, `delete`, `enqueue-now`, `undo-delete`.
+    /// The action's word: `requeue`, `delete`, `enqueue-now`, `undo-delete`; of claims `reclaim`,
+    /// `release`, `mark-sent`, `ask-provider`, `purge`.
     pub action: String,
-    /// The job.
-    pub job: i64,
-    /// What the operator saw: state name and state id.
-    pub seen: (String, i64),
+    /// The job; `None` for an action on a claim that touched none.
+    pub job: Option<i64>,
+    /// What the operator saw of the job: state name and state id. `None` for actions on claims,
+    /// which are guarded by the claim.
+    pub seen: Option<(String, i64)>,
     /// What the job was before, where it was found.
     pub before: Option<(String, i64)>,
     /// What it was after a `done` action.
@@ -33,6 +35,23 @@ pub struct AuditRow {
     pub outcome: String,
     /// The outcome in a sentence, and what else was changed.
     pub note: String,
+    /// The claim, for an action on one.
+    pub claim: Option<AuditClaim>,
+}
+
+/// What a line says of a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditClaim {
+    /// The claims table's name in Redrive.
+    pub table: String,
+    /// The claim's key; `None` for a purge, which has none.
+    pub key: Option<String>,
+    /// The claim time that the operator saw, as it was stored.
+    pub seen: Option<String>,
+    /// What it was before, in words (`Sending since 2026-11-02 12:00:00+00`), where it was found.
+    pub before: Option<String>,
+    /// What it was after a `done` action, in words; `None` where nothing was changed.
+    pub after: Option<String>,
 }
 
 /// Reads the audit of one source.

@@ -98,7 +98,7 @@ fn several(chrome: &Chrome, rows: &[AuditRow]) -> AnyView {
             let note = (!row.note.is_empty()).then(|| view! { ". " {stored(&row.note)} });
             view! {
                 <li data-outcome=row.outcome.clone()>
-                    {job_link(chrome, row.job)} ": " {words.to_owned()} {note}
+                    {subject(chrome, row)} ": " {words.to_owned()} {note}
                 </li>
             }
         })
@@ -117,6 +117,17 @@ fn several(chrome: &Chrome, rows: &[AuditRow]) -> AnyView {
     .into_any()
 }
 
+/// What a row is about: its claim, its job, or both.
+fn subject(chrome: &Chrome, row: &AuditRow) -> AnyView {
+    let claim = row.claim.as_ref().map(|claim| match &claim.key {
+        Some(key) => view! { "claim " {stored(key)} }.into_any(),
+        None => view! { "claims of " {stored(&claim.table)} }.into_any(),
+    });
+    let between = (claim.is_some() && row.job.is_some()).then_some(", ");
+    let job = row.job.map(|job| job_link(chrome, job));
+    view! { {claim} {between} {job} }.into_any()
+}
+
 fn job_link(chrome: &Chrome, job: i64) -> AnyView {
     match &chrome.source {
         None => format!("job {job}").into_any(),
@@ -129,7 +140,7 @@ fn job_link(chrome: &Chrome, job: i64) -> AnyView {
 
 fn known(chrome: &Chrome, row: &AuditRow) -> AnyView {
     let (words, class, symbol) = outcome_words(&row.outcome);
-    let job = job_link(chrome, row.job);
+    let job = subject(chrome, row);
     let headline = if row.outcome == "done" {
         let from_to = row
             .before
@@ -156,6 +167,7 @@ fn known(chrome: &Chrome, row: &AuditRow) -> AnyView {
 /// A delete that happened can be taken back from where it is announced.
 fn undo(chrome: &Chrome, row: &AuditRow) -> Option<AnyView> {
     let source = chrome.source.as_ref()?;
+    let job = row.job?;
     let (state, state_id) = row.after.as_ref()?;
     if row.outcome != "done" || row.action != "delete" || source.read_only.is_some() {
         return None;
@@ -164,7 +176,7 @@ fn undo(chrome: &Chrome, row: &AuditRow) -> Option<AnyView> {
         view! {
             <form method="post" action=chrome.links.action("undo-delete")>
                 <input type="hidden" name="source" value=source.name.clone() />
-                <input type="hidden" name="job" value=row.job.to_string() />
+                <input type="hidden" name="job" value=job.to_string() />
                 <input type="hidden" name="state" value=state.clone() />
                 <input type="hidden" name="state_id" value=state_id.to_string() />
                 <button class="btn small">"Undo the delete"</button>

@@ -11,13 +11,14 @@ fn row(id: u128, outcome: &str) -> AuditRow {
         actor: "ada".into(),
         authenticated: false,
         action: "requeue".into(),
-        job: 42,
-        seen: ("Failed".into(), 9),
+        job: Some(42),
+        seen: Some(("Failed".into(), 9)),
         before: Some(("Failed".into(), 9)),
         after: (outcome == "done").then(|| ("Enqueued".into(), 977)),
         reason: Some("supplier <b>is</b> back".into()),
         outcome: outcome.into(),
         note: String::new(),
+        claim: None,
     }
 }
 

@@ -21,13 +21,14 @@ fn audit(action: &str, outcome: &str) -> AuditRow {
         actor: "ada".into(),
         authenticated: false,
         action: action.into(),
-        job: 42,
-        seen: ("Failed".into(), 9),
+        job: Some(42),
+        seen: Some(("Failed".into(), 9)),
         before: Some(("Failed".into(), 9)),
         after: (outcome == "done").then(|| ("Deleted".into(), 977)),
         reason: None,
         outcome: outcome.into(),
         note: "Nothing else was changed.".into(),
+        claim: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reading the audit.
 
-use app::ports::audit::{AuditRow, AuditStore};
+use app::ports::audit::{AuditClaim, AuditRow, AuditStore};
 use app::ports::error::StoreError;
 use async_trait::async_trait;
 use sqlx::postgres::{PgConnection, PgRow};
@@ -8,6 +8,7 @@ use sqlx::{Error, Row as _};
 use uuid::Uuid;
 
 use super::PostgresStore;
+use crate::store::claim_note::ClaimNote;
 
 const ROWS: &str = "
 SELECT a.* FROM redrive.audit a JOIN redrive.source s ON s.id = a.source
@@ -93,11 +94,31 @@ fn audit_row(row: &PgRow) -> Result<AuditRow, Error> {
         authenticated: row.try_get("authenticated")?,
         action: row.try_get("action")?,
         job: row.try_get("job")?,
-        seen: (row.try_get("seen_state")?, row.try_get("seen_state_id")?),
+        seen: state("seen_state", "seen_state_id")?,
         before: state("before_state", "before_state_id")?,
         after: state("after_state", "after_state_id")?,
         reason: row.try_get("reason")?,
         outcome: row.try_get("outcome")?,
         note: row.try_get("note")?,
+        claim: claim(row)?,
     })
+}
+
+/// What a row says of a claim. Tables of an older Redrive, which are only read, lack the columns.
+fn claim(row: &PgRow) -> Result<Option<AuditClaim>, Error> {
+    if row.try_column("claims").is_err() {
+        return Ok(None);
+    }
+    let Some(table) = row.try_get::<Option<String>, _>("claims")? else {
+        return Ok(None);
+    };
+    let written: Option<String> = row.try_get("claim")?;
+    let written = ClaimNote::read(written.as_deref());
+    Ok(Some(AuditClaim {
+        table,
+        key: row.try_get("claim_key")?,
+        seen: row.try_get("claim_seen")?,
+        before: written.before,
+        after: written.after,
+    }))
 }

@@ -20,11 +20,18 @@ struct Migration {
     sql: &'static str,
 }
 
-const REDRIVE: &[Migration] = &[Migration {
-    version: 1,
-    name: "audit",
-    sql: include_str!("../../../../migrations/postgres/redrive/0001_audit.sql"),
-}];
+const REDRIVE: &[Migration] = &[
+    Migration {
+        version: 1,
+        name: "audit",
+        sql: include_str!("../../../../migrations/postgres/redrive/0001_audit.sql"),
+    },
+    Migration {
+        version: 2,
+        name: "claims",
+        sql: include_str!("../../../../migrations/postgres/redrive/0002_claims.sql"),
+    },
+];
 
 const HANGFIRE: &[Migration] = &[Migration {
     version: 1,

@@ -77,12 +77,13 @@ fn row(row: &SqliteRow) -> Result<AuditRow, sqlx::Error> {
         actor: text("actor")?,
         authenticated: int("authenticated")? != 0,
         action: text("action")?,
-        job: int("job")?,
-        seen: (text("seen_state")?, int("seen_state_id")?),
+        job: rows::int(row, "job")?,
+        seen: rows::text(row, "seen_state")?.zip(rows::int(row, "seen_state_id")?),
         before: rows::text(row, "before_state")?.zip(rows::int(row, "before_state_id")?),
         after: rows::text(row, "after_state")?.zip(rows::int(row, "after_state_id")?),
         reason: rows::text(row, "reason")?,
         outcome: text("outcome")?,
         note: text("note")?,
+        claim: None,
     })
 }

@@ -235,13 +235,14 @@ fn an_audited_requeue_names_who_and_why() {
         actor: "ada".into(),
         authenticated: false,
         action: "requeue".into(),
-        job: 9,
-        seen: ("Failed".into(), 3),
+        job: Some(9),
+        seen: Some(("Failed".into(), 3)),
         before: Some(("Failed".into(), 3)),
         after: Some(("Enqueued".into(), 4)),
         reason: Some("supplier is back, ticket 77".into()),
         outcome: "done".into(),
         note: String::new(),
+        claim: None,
     }];
     let page = Page::of(given);
     let audited = page.text("tr.is-op");

@@ -1,4 +1,4 @@
-use app::ports::audit::AuditStore as _;
+use app::ports::audit::{AuditClaim, AuditRow, AuditStore as _};
 use app::ports::error::StoreError;
 use app::ports::jobs::{Anchor, JobFilter, JobStore as _};
 use app::ports::source::{Access, Source as _};
@@ -149,7 +149,7 @@ async fn own_tables_are_made_once_by_many_at_once() {
     }
     assert_eq!(
         ledger(&database).await,
-        [("redrive".to_owned(), 0), ("redrive".to_owned(), 1)]
+        [0, 1, 2].map(|version| ("redrive".to_owned(), version))
     );
 }
 
@@ -218,9 +218,8 @@ async fn the_audit_is_read_by_source_and_job_newest_first() {
                'supplier is back', 'done', '' FROM generate_series(1, 5) n",
         )
         .await;
-    let ids = |rows: &[app::ports::audit::AuditRow]| -> Vec<u128> {
-        rows.iter().map(|row| row.id.as_u128()).collect()
-    };
+    let ids =
+        |rows: &[AuditRow]| -> Vec<u128> { rows.iter().map(|row| row.id.as_u128()).collect() };
     let all = store.audit(None, None, 10).await.unwrap();
     assert_eq!(ids(&all), [5, 3, 2, 1]);
     let older = store.audit(None, Some(all[1].id), 1).await.unwrap();
@@ -231,10 +230,56 @@ async fn the_audit_is_read_by_source_and_job_newest_first() {
     );
     let row = store.audit_row(Uuid::from_u128(3)).await.unwrap().unwrap();
     assert_eq!(row, all[1]);
-    assert_eq!(row.seen, ("Failed".to_owned(), 3));
+    assert_eq!(row.seen, Some(("Failed".to_owned(), 3)));
     assert_eq!(row.after, Some(("Enqueued".to_owned(), 9)));
     assert_eq!(all[0].after, None);
     assert_eq!(row.reason.as_deref(), Some("supplier is back"));
+    assert_eq!(row.claim, None);
     // A row of another schema is not ours to show.
     assert_eq!(store.audit_row(Uuid::from_u128(4)).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn an_audit_row_about_a_claim_is_read_as_it_was_written() {
+    let Some(database) = TestDatabase::with_layout(23).await else {
+        return;
+    };
+    let store = database.store();
+    store.migrate().await.unwrap();
+    database
+        .execute(
+            "INSERT INTO redrive.source (id, hangfire_schema) VALUES \
+               ('00000000-0000-0000-0000-00000000000a', 'hangfire'); \
+             INSERT INTO redrive.audit (id, source, actor, authenticated, action, outcome, note, \
+               claims, claim_key, claim_seen, claim) \
+             SELECT ('00000000-0000-0000-0000-00000000000' || n)::uuid, \
+               '00000000-0000-0000-0000-00000000000a', 'ada', false, 'release', 'done', '', \
+               'emails', CASE n WHEN 1 THEN repeat('k', 10240) END, '2026-11-02 12:00:00+00', \
+               CASE n WHEN 1 THEN '{\"before\":\"Sending\",\"after\":\"released\"}' ELSE 'odd' END \
+             FROM generate_series(1, 2) n",
+        )
+        .await;
+    let rows = store.audit(None, None, 10).await.unwrap();
+    let claim = |key: Option<String>, words: Option<(&str, &str)>| AuditClaim {
+        table: "emails".to_owned(),
+        key,
+        seen: Some("2026-11-02 12:00:00+00".to_owned()),
+        before: words.map(|(before, _)| before.to_owned()),
+        after: words.map(|(_, after)| after.to_owned()),
+    };
+    assert_eq!((rows[1].job, &rows[1].seen), (None, &None));
+    assert_eq!(
+        rows[1].claim,
+        Some(claim(
+            Some("k".repeat(10240)),
+            Some(("Sending", "released"))
+        ))
+    );
+    assert_eq!(rows[0].claim, Some(claim(None, None)));
+    // Tables that this program has not brought up to date yet are read too.
+    database
+        .execute("ALTER TABLE redrive.audit DROP COLUMN claims, DROP COLUMN claim_key, DROP COLUMN claim_seen, DROP COLUMN claim")
+        .await;
+    let old = store.audit_row(Uuid::from_u128(1)).await.unwrap().unwrap();
+    assert_eq!(old.claim, None);
 }

@@ -226,6 +226,7 @@ async fn the_audit_says_who_what_why_and_what_became_of_it() {
             "reason": "x\u{fffd}".repeat(200), "outcome": "done",
             "note": "Queued on default. No server is alive: the job waits in the queue default \
                      until one starts.",
+            "claims": null, "claim_key": null, "claim_seen": null, "claim": null,
         })
     );
     let reason: String = sqlx::query_scalar("SELECT reason FROM hangfire.state WHERE id = $1")
