@@ -31,6 +31,15 @@ test('pages say that the database is away, keep trying, and recover', async ({ p
   expect((await json.json()).error).toBe('database_away');
   expect((await request.get(`${server.url}/healthz`)).status()).toBe(200);
 
+  const form = { source: 'main', job: 2, state: 'Failed', state_id: 14, reason: '' };
+  const action = await request.post(`${server.url}/api/requeue`, { headers: { accept: 'application/json' }, form });
+  expect(action.status()).toBe(503);
+  expect((await action.json()).error).toBe('database_away');
+  const told = await request.post(`${server.url}/api/requeue`, { form });
+  expect(told.status()).toBe(503);
+  expect(await told.text()).toContain('Nothing was changed');
+  expect(told.headers().refresh).toBeUndefined();
+
   way.open();
   await expect(page.locator('tr[data-attempt]')).toHaveCount(3, { timeout: 20_000 });
   await expect.poll(async () => (await request.get(`${server.url}/readyz`)).status(), { timeout: 20_000 }).toBe(200);

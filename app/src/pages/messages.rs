@@ -136,6 +136,45 @@ pub fn store_error(
     }
 }
 
+/// A whole page about a store that could not act on these jobs: what was asked, that it did not
+/// happen, and the way back to where it can be asked again.
+pub fn not_acted(
+    source: &str,
+    action: &Action,
+    jobs: &[i64],
+    cause: &StoreError,
+) -> impl FnOnce() -> AnyView + use<> {
+    let (headline, _) = store_words(cause);
+    let what = match jobs {
+        [job] => format!("{} job {job}", action.label()),
+        all => format!("{} {} jobs", action.label(), all.len()),
+    };
+    let (source, detail, job) = (source.to_owned(), cause.to_string(), jobs.first().copied());
+    let single = jobs.len() == 1;
+    move || {
+        let links = page_context().links.source(&source);
+        let offer = match job.filter(|_| single) {
+            Some(job) => (format!("Back to job {job}"), links.job(job)),
+            None => ("Failed jobs".to_owned(), links.state(ListState::Failed)),
+        };
+        view! {
+            <div class="msg">
+                {icon_as("i-warn", "i msg-i warn")}
+                <div>
+                    <h1>{headline}</h1>
+                    <p>
+                        <b>{what} ": not done. Nothing was changed."</b>
+                        " Ask again when the database answers."
+                    </p>
+                    <p class="mono msg-d">{visible(&detail)}</p>
+                    {offer_list(vec![offer])}
+                </div>
+            </div>
+        }
+        .into_any()
+    }
+}
+
 /// The same, in place of one table of a page whose rest could be drawn.
 pub fn in_place(cause: &StoreError) -> AnyView {
     let (headline, words) = store_words(cause);
@@ -180,22 +219,30 @@ pub fn seconds(limit: Duration) -> String {
     format!("{} s", limit.as_secs())
 }
 
-/// What became of an action on each of several jobs.
-pub fn outcomes(source: &str, action: &Action, outcomes: &[(Seen, Outcome)]) -> AnyView {
+/// What became of an action on each of several jobs; an error where the store could not act.
+pub fn outcomes(
+    source: &str,
+    action: &Action,
+    outcomes: &[(Seen, Result<Outcome, StoreError>)],
+) -> AnyView {
     let links = page_context().links.source(source);
     let done = outcomes
         .iter()
-        .filter(|(_, o)| matches!(o, Outcome::Done { .. }))
+        .filter(|(_, o)| matches!(o, Ok(Outcome::Done { .. })))
         .count();
     let rows: Vec<_> = outcomes
         .iter()
         .map(|(seen, outcome)| {
             let saw = state::pill(&seen.state, None);
+            let (slug, sentence) = match outcome {
+                Ok(outcome) => (outcome.slug(), outcome_sentence(outcome)),
+                Err(cause) => ("error", error_sentence(cause)),
+            };
             view! {
-                <tr data-job=seen.job.to_string() data-outcome=outcome.slug()>
+                <tr data-job=seen.job.to_string() data-outcome=slug>
                     <th scope="row"><a href=links.job(seen.job)>{format!("Job {}", seen.job)}</a></th>
                     <td>{saw}</td>
-                    <td>{outcome_sentence(outcome)}</td>
+                    <td>{sentence}</td>
                 </tr>
             }
         })
@@ -218,6 +265,16 @@ pub fn outcomes(source: &str, action: &Action, outcomes: &[(Seen, Outcome)]) -> 
             <tbody>{rows}</tbody>
         </table>
         {offer_list(vec![("Failed jobs".to_owned(), list)])}
+    }
+    .into_any()
+}
+
+/// What a store that could not act means for the job.
+fn error_sentence(cause: &StoreError) -> AnyView {
+    view! {
+        <b>"Not done, nothing was changed"</b>
+        " "
+        <span class="two">{visible(&cause.to_string())}</span>
     }
     .into_any()
 }

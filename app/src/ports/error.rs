@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Why a store could not answer. Each one becomes its own page and its own words.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// The database does not answer: it is down, refuses us, or the connection broke.
     #[error("the database does not answer: {0}")]

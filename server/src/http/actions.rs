@@ -1,7 +1,10 @@
 //! Actions: plain forms in, one guarded transaction each, outcomes out.
 
 use app::actions::{Action, Enqueue, Outcome, Request, Seen};
+use app::components::shell::Section;
 use app::model::state::StateName;
+use app::ports::actions::ActionStore;
+use app::ports::error::StoreError;
 use axum::extract::State;
 use axum::response::Response;
 use axum_extra::extract::{Form, FormRejection};
@@ -9,6 +12,7 @@ use serde::Deserialize;
 
 use super::frame::Visit;
 use super::state::AppState;
+use crate::clock::SharedClock;
 use crate::source::SourceHandle;
 
 mod answer;
@@ -81,34 +85,77 @@ async fn act(
         Ok(requests) => requests,
         Err(why) => return visit.malformed(&why),
     };
-    let mut acted = Vec::with_capacity(requests.len());
-    for request in requests {
-        acted.push(act_once(&state, &source, request).await);
-    }
+    // In a task of its own: what was asked of several jobs is not left half done where the browser
+    // goes away.
+    let (clock, of) = (state.clock().clone(), source.clone());
+    let acting =
+        tokio::spawn(async move { act_on_all(&clock, &of, of.store.as_ref(), requests).await });
+    let acted = match acting.await {
+        Ok(acted) => acted,
+        Err(error) => {
+            let broken = StoreError::Internal(format!("the actions broke off: {error}"));
+            return visit.failed(Section::None, &broken);
+        }
+    };
     let several = !form.item.is_empty();
     answer::answer(visit, &source, &action, &acted, several, &form.back).await
 }
 
-/// Acts on one job. What was begun comes to its end even if the browser goes away.
-async fn act_once(state: &AppState, source: &SourceHandle, request: Request) -> Acted {
-    let audit = state.clock().new_id();
-    let seen = request.seen.clone();
-    if source.config.read_only {
-        let why = "This source is configured as read-only, so nothing was changed.".to_owned();
-        return Acted {
-            audit,
-            seen,
-            outcome: Outcome::Refused { why },
+/// Acts on one job after the other. A database that does not answer is not asked for the rest: each
+/// would wait as long as the first.
+async fn act_on_all(
+    clock: &SharedClock,
+    source: &SourceHandle,
+    store: &dyn ActionStore,
+    requests: Vec<Request>,
+) -> Vec<Acted> {
+    let mut all = Vec::with_capacity(requests.len());
+    let mut silent = None;
+    for request in requests {
+        let acted = match silent.clone() {
+            None => act_once(clock, source, store, &request).await,
+            Some(cause) => Acted {
+                audit: clock.new_id(),
+                seen: request.seen,
+                outcome: Err(cause),
+            },
         };
+        if let Err(cause) = &acted.outcome
+            && !matches!(cause, StoreError::Internal(_))
+        {
+            silent = Some(cause.clone());
+        }
+        all.push(acted);
     }
-    let outcome = source.store.act(audit, &request).await;
-    tracing::info!(
-        source = source.config.name,
-        job = seen.job,
-        %audit,
-        outcome = outcome.slug(),
-        "an operator acted"
-    );
+    all
+}
+
+/// Acts on one job. What was begun comes to its end even if the browser goes away.
+async fn act_once(
+    clock: &SharedClock,
+    source: &SourceHandle,
+    store: &dyn ActionStore,
+    request: &Request,
+) -> Acted {
+    let audit = clock.new_id();
+    let seen = request.seen.clone();
+    let (name, job) = (&source.config.name, seen.job);
+    let outcome = if source.config.read_only {
+        Ok(Outcome::Refused {
+            why: "This source is configured as read-only, so nothing was changed.".to_owned(),
+        })
+    } else {
+        store.act(audit, request).await
+    };
+    match &outcome {
+        Ok(outcome) => {
+            let outcome = outcome.slug();
+            tracing::info!(source = name, job, %audit, outcome, "an operator acted");
+        }
+        Err(error) => {
+            tracing::warn!(source = name, job, %audit, %error, "an operator could not act");
+        }
+    }
     Acted {
         audit,
         seen,
@@ -200,82 +247,4 @@ fn is_queue_name(name: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_job_is_named_by_three_fields() {
-        let form = ActionForm {
-            job: "42".into(),
-            state: "failed".into(),
-            state_id: "977".into(),
-            ..ActionForm::default()
-        };
-        let expected = Seen {
-            job: 42,
-            state: StateName::Failed,
-            state_id: 977,
-        };
-        assert_eq!(form.seen(), Ok(vec![expected]));
-    }
-
-    #[test]
-    fn a_job_without_a_state_is_named_by_empty_fields() {
-        let form = ActionForm {
-            job: "42".into(),
-            ..ActionForm::default()
-        };
-        let expected = Seen {
-            job: 42,
-            state: StateName::Other(String::new()),
-            state_id: 0,
-        };
-        assert_eq!(form.seen(), Ok(vec![expected]));
-    }
-
-    #[test]
-    fn several_jobs_are_named_by_items_and_counted_once() {
-        let item = vec![
-            "1:10:Failed".into(),
-            "2:20:My:State".into(),
-            "1:10:Failed".into(),
-        ];
-        let seen = ActionForm {
-            item,
-            ..ActionForm::default()
-        }
-        .seen()
-        .unwrap();
-        assert_eq!(seen.len(), 2);
-        assert_eq!(seen[1].state, StateName::Other("My:State".into()));
-    }
-
-    #[test]
-    fn what_cannot_be_meant_is_refused() {
-        for item in ["", "1", "1:2", "x:2:Failed", "1:y:Failed", "1::Failed"] {
-            let form = ActionForm {
-                item: vec![item.into()],
-                ..ActionForm::default()
-            };
-            assert!(form.seen().is_err(), "{item:?}");
-        }
-        let many = (0..=MOST_ITEMS).map(|n| format!("{n}:1:Failed")).collect();
-        assert!(
-            ActionForm {
-                item: many,
-                ..ActionForm::default()
-            }
-            .seen()
-            .is_err()
-        );
-        assert!(ActionForm::default().seen().is_err());
-    }
-
-    #[test]
-    fn queue_names_are_hangfires() {
-        assert!(is_queue_name("critical_2-b"));
-        for name in ["", "Critical", "a b", "a:b", "é"] {
-            assert!(!is_queue_name(name), "{name:?}");
-        }
-    }
-}
+mod tests;

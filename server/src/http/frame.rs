@@ -25,8 +25,7 @@ use super::state::AppState;
 use crate::config::Environment;
 use crate::source::{Snapshot, SourceHandle};
 
-/// Seconds after which a page about a database that is away asks again by itself.
-const RETRY_SECONDS: u32 = 5;
+pub mod faults;
 
 /// Outcomes that a page reports at most: as many as one request may act on.
 const MOST_REPORTED: usize = 100;
@@ -265,40 +264,12 @@ impl Visit {
         )
     }
 
-    /// The store could not answer.
-    pub fn failed(self, section: Section, cause: &StoreError) -> Response {
-        let (status, word) = match cause {
-            StoreError::Away(_) => (StatusCode::SERVICE_UNAVAILABLE, "database_away"),
-            StoreError::Absent(_) => (StatusCode::SERVICE_UNAVAILABLE, "no_database"),
-            StoreError::TimedOut(_) => (StatusCode::GATEWAY_TIMEOUT, "query_limit"),
-            StoreError::Unreadable(_) | StoreError::Forbidden(_) => {
-                (StatusCode::SERVICE_UNAVAILABLE, "not_readable")
-            }
-            StoreError::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
-        };
-        let source = self.source_name();
-        tracing::warn!(source, error = %cause, "a page could not be answered");
-        if self.json {
-            return error(status, word, &cause.to_string());
-        }
-        let refresh =
-            matches!(cause, StoreError::Away(_) | StoreError::Absent(_)).then_some(RETRY_SECONDS);
-        let title = match cause {
-            StoreError::Away(_) => "Database away",
-            StoreError::Absent(_) => "No database",
-            StoreError::TimedOut(_) => "Took too long",
-            _ => "Cannot be read",
-        };
-        let view = messages::store_error(&source, cause, refresh);
-        self.answer(status, title, section, refresh, view)
-    }
-
     /// Outcomes of actions that left no audit row, on a page of their own.
     pub fn outcomes(
         self,
         status: StatusCode,
         action: &Action,
-        outcomes: Vec<(Seen, Outcome)>,
+        outcomes: Vec<(Seen, Result<Outcome, StoreError>)>,
     ) -> Response {
         let (action, source) = (action.clone(), self.source_name());
         let title = action.label();

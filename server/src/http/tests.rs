@@ -1,5 +1,7 @@
 //! The whole router over a recorded `SQLite` file: statuses, headers, words.
 
+mod acting;
+
 use std::sync::Arc;
 
 use app::links::Links;
@@ -25,7 +27,7 @@ const RECORDED: &str = concat!(
 struct Site {
     base: &'static str,
     state: AppState,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 struct Answer {
@@ -59,7 +61,7 @@ impl Site {
         Self {
             base,
             state,
-            _folder: folder,
+            folder,
         }
     }
 

@@ -50,48 +50,51 @@ fn each_of_several_jobs_has_its_own_outcome() {
     let all = [
         (
             seen(1),
-            Outcome::Done {
+            Ok(Outcome::Done {
                 state: StateName::Enqueued,
                 state_id: 977,
                 notes: vec!["A stale lock was cleared.".into()],
-            },
+            }),
         ),
         (
             seen(2),
-            Outcome::Moved {
+            Ok(Outcome::Moved {
                 from: StateName::Failed,
                 to: Some(StateName::Processing),
                 at: Some(now()),
                 why: "Somebody requeued it first.".into(),
-            },
+            }),
         ),
-        (seen(3), Outcome::Gone),
+        (seen(3), Ok(Outcome::Gone)),
         (
             seen(4),
-            Outcome::Busy {
+            Ok(Outcome::Busy {
                 since: None,
                 why: "Hangfire holds its lock.".into(),
-            },
+            }),
         ),
         (
             seen(5),
-            Outcome::Refused {
+            Ok(Outcome::Refused {
                 why: "It is queued already.".into(),
-            },
+            }),
         ),
         (
             seen(6),
-            Outcome::Unknown {
+            Ok(Outcome::Unknown {
                 why: "The connection broke.".into(),
-            },
+            }),
         ),
+        (seen(7), Err(StoreError::Away("connection refused".into()))),
     ];
     let action = Action::Requeue(Enqueue::default());
     let html = rendered(|| outcomes("prod", &action, &all));
-    assert_eq!(texts(&html, ".page-h p"), ["1 of 6 done."]);
+    assert_eq!(texts(&html, ".page-h p"), ["1 of 7 done."]);
     assert_eq!(
         attr(&html, "tr[data-job]", "data-outcome"),
-        ["done", "moved", "gone", "busy", "refused", "unknown"]
+        [
+            "done", "moved", "gone", "busy", "refused", "unknown", "error"
+        ]
     );
     assert_eq!(
         texts(&html, "tr[data-outcome=done] td:last-child"),
@@ -100,5 +103,32 @@ fn each_of_several_jobs_has_its_own_outcome() {
     assert_eq!(
         texts(&html, "tr[data-outcome=moved] td:last-child"),
         ["Not done, the job has changed (now) Somebody requeued it first."]
+    );
+    assert_eq!(
+        texts(&html, "tr[data-outcome=error] td:last-child"),
+        ["Not done, nothing was changed the database does not answer: connection refused"]
+    );
+}
+
+#[test]
+fn an_action_that_never_began_is_said_and_leads_back() {
+    let cause = StoreError::Away("connection refused".into());
+    let action = Action::Requeue(Enqueue::default());
+    let html = rendered(not_acted("prod", &action, &[42], &cause));
+    assert_eq!(texts(&html, "main h1"), ["The database does not answer"]);
+    assert_eq!(
+        texts(&html, ".msg p"),
+        [
+            "Requeue job 42: not done. Nothing was changed. Ask again when the database answers.",
+            "the database does not answer: connection refused",
+            "Back to job 42",
+        ]
+    );
+    assert_eq!(attr(&html, ".msg-a a", "href"), ["/ops/s/prod/jobs/42"]);
+    let html = rendered(not_acted("prod", &Action::Delete, &[42, 43], &cause));
+    assert!(texts(&html, ".msg p")[0].starts_with("Delete 2 jobs: not done."));
+    assert_eq!(
+        attr(&html, ".msg-a a", "href"),
+        ["/ops/s/prod/jobs?state=failed"]
     );
 }

@@ -2,25 +2,28 @@
 
 use app::actions::{Action, Outcome, Seen};
 use app::links::Links;
+use app::ports::error::StoreError;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::super::frame::Visit;
+use super::super::frame::{Visit, faults};
 use crate::source::SourceHandle;
 
 /// One action that was tried.
 pub(super) struct Acted {
     pub(super) audit: Uuid,
     pub(super) seen: Seen,
-    pub(super) outcome: Outcome,
+    /// What became of it; an error where the store could not say, and nothing was changed.
+    pub(super) outcome: Result<Outcome, StoreError>,
 }
 
 /// Programs get JSON. Browsers are sent back to the page they came from, with the ids of the audit
 /// rows from which that page names the outcomes. An outcome that left no audit row (a read-only
-/// source has none) is named on a page of its own.
+/// source has none) is named on a page of its own. Where nothing could be asked of the database,
+/// the answer is its error.
 pub(super) async fn answer(
     visit: Visit,
     source: &SourceHandle,
@@ -29,8 +32,12 @@ pub(super) async fn answer(
     several: bool,
     back: &str,
 ) -> Response {
+    if let Some(cause) = all_failed(acted) {
+        let jobs: Vec<_> = acted.iter().map(|one| one.seen.job).collect();
+        return visit.not_acted(action, &jobs, cause);
+    }
     let status = match acted {
-        [one] if !several => status(&one.outcome),
+        [one] if !several => one.outcome.as_ref().map_or(StatusCode::OK, status),
         _ => StatusCode::OK,
     };
     if visit.wants_json() {
@@ -61,9 +68,16 @@ pub(super) async fn answer(
     }
 }
 
+/// Why the store could act on none of the jobs; `None` where it could on some.
+fn all_failed(acted: &[Acted]) -> Option<&StoreError> {
+    let (first, rest) = acted.split_first()?;
+    let cause = first.outcome.as_ref().err()?;
+    rest.iter().all(|one| one.outcome.is_err()).then_some(cause)
+}
+
 async fn all_recorded(source: &SourceHandle, acted: &[Acted]) -> bool {
     for one in acted {
-        if !matches!(source.store.audit_row(one.audit).await, Ok(Some(_))) {
+        if one.outcome.is_err() || !matches!(source.store.audit_row(one.audit).await, Ok(Some(_))) {
             return false;
         }
     }
@@ -115,12 +129,23 @@ fn status(outcome: &Outcome) -> StatusCode {
 }
 
 fn to_json(acted: &Acted) -> Value {
+    let outcome = match &acted.outcome {
+        Ok(outcome) => outcome,
+        Err(cause) => {
+            let (_, word) = faults::words(cause);
+            return json!({
+                "error": word,
+                "message": format!("nothing was changed: {cause}"),
+                "job": acted.seen.job,
+            });
+        }
+    };
     let mut body = json!({
-        "outcome": acted.outcome.slug(),
+        "outcome": outcome.slug(),
         "job": acted.seen.job,
         "audit": acted.audit.to_string(),
     });
-    let more = match &acted.outcome {
+    let more = match outcome {
         Outcome::Done {
             state,
             state_id,
@@ -159,7 +184,7 @@ mod tests {
         Acted {
             audit: Uuid::nil(),
             seen,
-            outcome,
+            outcome: Ok(outcome),
         }
     }
 
@@ -174,6 +199,26 @@ mod tests {
         assert_eq!(body["outcome"], "done");
         assert_eq!((&body["job"], &body["state_id"]), (&json!(42), &json!(977)));
         assert_eq!(body["state"], "Enqueued");
+    }
+
+    #[test]
+    fn what_never_began_says_so_beside_what_is_done() {
+        let away = Acted {
+            outcome: Err(StoreError::Away("cut".into())),
+            ..acted(Outcome::Gone)
+        };
+        assert_eq!(
+            to_json(&away),
+            json!({
+                "error": "database_away",
+                "message": "nothing was changed: the database does not answer: cut",
+                "job": 42,
+            })
+        );
+        let cause = StoreError::Away("cut".into());
+        let both = [acted(Outcome::Gone), away];
+        assert_eq!(all_failed(&both), None);
+        assert_eq!(all_failed(&both[1..]), Some(&cause));
     }
 
     #[test]

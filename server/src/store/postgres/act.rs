@@ -42,7 +42,7 @@ const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
 
 #[async_trait]
 impl ActionStore for PostgresStore {
-    async fn act(&self, audit: Uuid, request: &Request) -> Outcome {
+    async fn act(&self, audit: Uuid, request: &Request) -> Result<Outcome, StoreError> {
         let action = Action {
             session: self.session().clone(),
             clock: self.clock().clone(),
@@ -77,6 +77,8 @@ enum Halt {
 enum Attempt {
     /// It was committed, or decided against.
     Over(Outcome),
+    /// The database did not answer; nothing was changed.
+    Broken(StoreError),
     /// The tables are not as the catalogue had them; why, in words.
     TablesChanged(String),
 }
@@ -105,61 +107,68 @@ struct Entry {
 }
 
 impl Action {
-    async fn run(self) -> Outcome {
+    async fn run(self) -> Result<Outcome, StoreError> {
         let layout = match self.session.layout().await {
             Ok(layout) => layout,
-            Err(error) => return self.record(None, not_begun(&error)).await,
+            Err(error) => return Ok(self.record(None, not_begun(error)?).await),
         };
         match self.attempt(&layout).await {
-            Attempt::Over(outcome) => outcome,
+            Attempt::Over(outcome) => Ok(outcome),
+            Attempt::Broken(error) => Err(error),
             Attempt::TablesChanged(why) => self.once_more(&layout, why).await,
         }
     }
 
     /// A newer Hangfire upgrades its tables when it starts; then we look anew and act on what is
     /// there.
-    async fn once_more(&self, stale: &Layout, why: String) -> Outcome {
+    async fn once_more(&self, stale: &Layout, why: String) -> Result<Outcome, StoreError> {
         tracing::warn!(audit = %self.audit, why, "the tables are not as they were");
         let refusal = Outcome::Refused {
             why: format!("Nothing was changed: {why}."),
         };
         let outcome = match self.session.look_again().await {
             Ok(fresh) if *fresh != *stale => match self.attempt(&fresh).await {
-                Attempt::Over(outcome) => return outcome,
+                Attempt::Over(outcome) => return Ok(outcome),
+                Attempt::Broken(error) => return Err(error),
                 Attempt::TablesChanged(_) => refusal,
             },
             Ok(_) => refusal,
-            Err(error) => not_begun(&error),
+            Err(error) => not_begun(error)?,
         };
-        self.record(None, outcome).await
+        Ok(self.record(None, outcome).await)
     }
 
-    /// One transaction, written down whatever becomes of it.
+    /// One transaction, and the audit row of what it did not do.
     async fn attempt(&self, layout: &Layout) -> Attempt {
         let mut before = None;
         let mut transaction = match self.session.pool().begin_with(BEGIN).await {
             Ok(transaction) => transaction,
-            Err(error) => return Attempt::Over(self.record(None, halted(&error)).await),
+            Err(error) => return self.halted(None, &error).await,
         };
         let halt = match self.inside(&mut transaction, layout, &mut before).await {
-            Ok(done) => return Attempt::Over(self.commit(transaction, before, done).await),
+            Ok(done) => return self.commit(transaction, before, done).await,
             Err(halt) => halt,
         };
         // A connection that cannot roll back is closed, which does the same.
         drop(transaction.rollback().await);
-        let outcome = match halt {
-            Halt::Outcome(outcome) => outcome,
+        match halt {
+            Halt::Outcome(outcome) => Attempt::Over(self.record(before, outcome).await),
             Halt::Driver(error) if errors::is_changed_layout(&error) => {
-                return Attempt::TablesChanged(errors::map(&error).to_string());
+                Attempt::TablesChanged(errors::map(&error).to_string())
             }
-            Halt::Driver(error) => halted(&error),
+            Halt::Driver(error) => self.halted(before, &error).await,
             Halt::Upgraded(version) => {
-                return Attempt::TablesChanged(format!(
-                    "Hangfire's schema has version {version} now"
-                ));
+                Attempt::TablesChanged(format!("Hangfire's schema has version {version} now"))
             }
-        };
-        Attempt::Over(self.record(before, outcome).await)
+        }
+    }
+
+    /// After an error that certainly came before COMMIT, or instead of it.
+    async fn halted(&self, before: Option<(StateName, i64)>, error: &Error) -> Attempt {
+        match halted(error) {
+            Ok(outcome) => Attempt::Over(self.record(before, outcome).await),
+            Err(error) => Attempt::Broken(error),
+        }
     }
 
     /// Everything up to COMMIT.
@@ -248,12 +257,12 @@ impl Action {
         transaction: Transaction<'static, Postgres>,
         before: Option<(StateName, i64)>,
         done: Outcome,
-    ) -> Outcome {
+    ) -> Attempt {
         let Err(error) = transaction.commit().await else {
-            return done;
+            return Attempt::Over(done);
         };
         if is_certain_no(&error) {
-            return self.record(before, halted(&error)).await;
+            return self.halted(before, &error).await;
         }
         tracing::warn!(audit = %self.audit, %error, "the connection was lost during COMMIT");
         let lost = Outcome::Busy {
@@ -274,7 +283,7 @@ impl Action {
             self.request.clone(),
             entry.clone(),
         );
-        match settled.await {
+        Attempt::Over(match settled.await {
             Some(audit::Settled::Happened) => done,
             Some(audit::Settled::DidNot) => entry.outcome,
             None => Outcome::Unknown {
@@ -285,7 +294,7 @@ impl Action {
                     self.audit
                 ),
             },
-        }
+        })
     }
 
     /// Writes down an outcome other than done. It stands whether or not that succeeds.
@@ -370,40 +379,35 @@ fn after(outcome: &Outcome) -> Option<(StateName, i64)> {
     }
 }
 
-/// What it means that the tables could not even be looked at.
-fn not_begun(error: &StoreError) -> Outcome {
+/// Tables that cannot be used are a refusal; a database that does not answer is an error.
+fn not_begun(error: StoreError) -> Result<Outcome, StoreError> {
     match error {
-        StoreError::Unreadable(why) | StoreError::Forbidden(why) => {
-            Outcome::Refused { why: why.clone() }
-        }
-        other => Outcome::Busy {
-            since: None,
-            why: format!("Nothing was changed: {other}. Try again."),
-        },
+        StoreError::Unreadable(why) | StoreError::Forbidden(why) => Ok(Outcome::Refused { why }),
+        other => Err(other),
     }
 }
 
 /// What an error of the database before COMMIT means. Nothing was changed.
-fn halted(error: &Error) -> Outcome {
+fn halted(error: &Error) -> Result<Outcome, StoreError> {
     if errors::is_busy(error) {
-        return Outcome::Busy {
+        return Ok(Outcome::Busy {
             since: None,
             why: "Somebody else is changing the job, and did not finish within two seconds. \
                   Nothing was changed; try again."
                 .to_owned(),
-        };
+        });
     }
     if let Error::Database(database) = error
         && matches!(database.code().as_deref(), Some("42501" | "25006"))
     {
-        return Outcome::Refused {
+        return Ok(Outcome::Refused {
             why: format!(
                 "The database does not let this role write: {}.",
                 database.message()
             ),
-        };
+        });
     }
-    not_begun(&errors::map(error))
+    not_begun(errors::map(error))
 }
 
 /// An instant that no row bears is taken for the beginning of time.

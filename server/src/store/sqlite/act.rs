@@ -32,7 +32,7 @@ use super::{SqliteStore, errors, migrate, source};
 
 #[async_trait]
 impl ActionStore for SqliteStore {
-    async fn act(&self, audit: Uuid, request: &Request) -> Outcome {
+    async fn act(&self, audit: Uuid, request: &Request) -> Result<Outcome, StoreError> {
         let action = Acting {
             store: self.clone(),
             audit,
@@ -82,28 +82,24 @@ struct Entry {
 }
 
 impl Acting {
-    async fn run(self) -> Outcome {
+    async fn run(self) -> Result<Outcome, StoreError> {
         let opened = match self.store.opened().await {
             Ok(opened) => opened,
-            Err(error) => return not_begun(&error),
+            Err(error) => return not_begun(error),
         };
         let Some(writer) = opened.writer.clone() else {
             let why = opened.cannot_write.clone();
-            return Outcome::Refused {
+            return Ok(Outcome::Refused {
                 why: why.unwrap_or_else(|| "The file cannot be written.".to_owned()),
-            };
+            });
         };
         let mut before = None;
-        match self.transaction(&opened, &writer, &mut before).await {
-            Ok(done) => done,
-            Err(halt) => {
-                let outcome = match halt {
-                    Halt::Outcome(outcome) => outcome,
-                    Halt::Driver(error) => halted(&error),
-                };
-                self.record(&writer, before, outcome).await
-            }
-        }
+        let outcome = match self.transaction(&opened, &writer, &mut before).await {
+            Ok(done) => return Ok(done),
+            Err(Halt::Outcome(outcome)) => outcome,
+            Err(Halt::Driver(error)) => halted(&error)?,
+        };
+        Ok(self.record(&writer, before, outcome).await)
     }
 
     async fn transaction(
@@ -261,28 +257,23 @@ impl Acting {
     }
 }
 
-/// What it means that the file could not even be opened.
-fn not_begun(error: &StoreError) -> Outcome {
+/// A file that cannot be used is a refusal; one that does not answer is an error.
+fn not_begun(error: StoreError) -> Result<Outcome, StoreError> {
     match error {
-        StoreError::Unreadable(why) | StoreError::Forbidden(why) => {
-            Outcome::Refused { why: why.clone() }
-        }
-        other => Outcome::Busy {
-            since: None,
-            why: format!("Nothing was changed: {other}. Try again."),
-        },
+        StoreError::Unreadable(why) | StoreError::Forbidden(why) => Ok(Outcome::Refused { why }),
+        other => Err(other),
     }
 }
 
 /// What an error of the database before COMMIT means. Nothing was changed.
-fn halted(error: &sqlx::Error) -> Outcome {
+fn halted(error: &sqlx::Error) -> Result<Outcome, StoreError> {
     if errors::is_busy(error) {
-        return Outcome::Busy {
+        return Ok(Outcome::Busy {
             since: None,
             why: "Another process is writing to the file, and did not finish within two seconds. \
                   Nothing was changed; try again."
                 .to_owned(),
-        };
+        });
     }
-    not_begun(&errors::sort(error))
+    not_begun(errors::sort(error))
 }

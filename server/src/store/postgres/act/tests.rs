@@ -82,7 +82,11 @@ fn enqueue_now() -> Action {
 /// Acts as somebody who sees what is there now.
 async fn act(database: &TestDatabase, job: i64, action: Action) -> Outcome {
     let request = seen(database, job, action).await;
-    database.store().act(SystemClock.new_id(), &request).await
+    database
+        .store()
+        .act(SystemClock.new_id(), &request)
+        .await
+        .unwrap()
 }
 
 /// The new state's id.

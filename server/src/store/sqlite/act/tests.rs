@@ -52,7 +52,7 @@ async fn seen(store: &SqliteStore, job: i64) -> (i64, StateName, i64) {
 /// Acts on what is seen now.
 async fn act(store: &SqliteStore, job: i64, action: Action) -> Outcome {
     let request = on(seen(store, job).await, action);
-    store.act(SystemClock.new_id(), &request).await
+    store.act(SystemClock.new_id(), &request).await.unwrap()
 }
 
 /// The audit's `(outcome, note)` of an id.

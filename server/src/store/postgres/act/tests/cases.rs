@@ -62,7 +62,8 @@ async fn a_dead_servers_job_runs_once_and_a_living_servers_is_left_alone() {
                 SystemClock.new_id(),
                 &request(1_600_001, "Processing", 16_000_012, requeue()),
             )
-            .await;
+            .await
+            .unwrap();
         let state_id = done(&outcome);
         let rows = queue_rows(&database, 1_600_001).await;
         assert_eq!(rows.len(), 1);
@@ -84,7 +85,8 @@ async fn a_dead_servers_job_runs_once_and_a_living_servers_is_left_alone() {
                 SystemClock.new_id(),
                 &request(1_600_002, "Processing", 16_000_022, requeue()),
             )
-            .await;
+            .await
+            .unwrap();
         let why = refused(&outcome);
         assert!(why.contains("server web-2:401:bbbb reported"), "{why}");
         assert_eq!(snapshot(&database).await, before);
@@ -113,7 +115,7 @@ async fn an_old_form_moves_nothing() {
 
     let ids = [(); 3].map(|()| SystemClock.new_id());
     let store = store(&database);
-    let outcome = store.act(ids[0], &kept).await;
+    let outcome = store.act(ids[0], &kept).await.unwrap();
     let Outcome::Moved { from, to, at, why } = outcome else {
         panic!("not moved: {outcome:?}");
     };
@@ -124,9 +126,9 @@ async fn an_old_form_moves_nothing() {
 
     let fresh = seen(&database, 1_700_001, requeue()).await;
     assert_eq!(fresh.seen.state_id, 17_000_006);
-    done(&store.act(ids[1], &fresh).await);
+    done(&store.act(ids[1], &fresh).await.unwrap());
     assert_eq!(queue_rows(&database, 1_700_001).await.len(), 1);
-    let resent = store.act(ids[2], &fresh).await;
+    let resent = store.act(ids[2], &fresh).await.unwrap();
     assert!(matches!(resent, Outcome::Moved { .. }), "{resent:?}");
     assert_eq!(queue_rows(&database, 1_700_001).await.len(), 1);
     assert_eq!(

@@ -17,7 +17,7 @@ async fn of_200_clicks_one_is_done() {
     let clicks: Vec<_> = (0..200)
         .map(|_| {
             let (store, request) = (store.clone(), request.clone());
-            tokio::spawn(async move { store.act(SystemClock.new_id(), &request).await })
+            tokio::spawn(async move { store.act(SystemClock.new_id(), &request).await.unwrap() })
         })
         .collect();
     let mut done = 0;
@@ -192,7 +192,8 @@ async fn a_job_that_does_not_exist_is_gone() {
     let id = SystemClock.new_id();
     let outcome = store(&database)
         .act(id, &request(404, "Failed", 1, requeue()))
-        .await;
+        .await
+        .unwrap();
     assert_eq!(outcome, Outcome::Gone);
     assert_eq!(
         audited(&database, id).await,
@@ -208,7 +209,7 @@ async fn the_audit_says_who_what_why_and_what_became_of_it() {
     let id = SystemClock.new_id();
     let mut asked = seen(&database, 1, requeue()).await;
     asked.reason = Some("x\0".repeat(200));
-    let new = done(&store(&database).act(id, &asked).await);
+    let new = done(&store(&database).act(id, &asked).await.unwrap());
     let row: Value = sqlx::query_scalar(
         "SELECT to_jsonb(a) - 'at' - 'source' FROM redrive.audit a WHERE id = $1 \
          AND at BETWEEN now() - interval '1 min' AND now()",
@@ -245,7 +246,7 @@ async fn the_audit_says_who_what_why_and_what_became_of_it() {
 
     // The same click again finds it moved, and that stands in the audit too.
     let again = SystemClock.new_id();
-    let outcome = store(&database).act(again, &asked).await;
+    let outcome = store(&database).act(again, &asked).await.unwrap();
     assert!(matches!(outcome, Outcome::Moved { .. }));
     assert_eq!(
         audited(&database, again).await,
@@ -301,6 +302,7 @@ async fn any_schema_name_and_a_role_that_may_not_write() {
                 &request(job, "Failed", state_id, requeue()),
             )
             .await
+            .unwrap()
     };
     assert!(matches!(
         act(2, 45).await,
@@ -319,7 +321,8 @@ async fn any_schema_name_and_a_role_that_may_not_write() {
     let reader = PostgresStore::connect(&database.url_as(&role), r#"Job's "x""#, clock).unwrap();
     let outcome = reader
         .act(SystemClock.new_id(), &request(3, "Failed", 7, requeue()))
-        .await;
+        .await
+        .unwrap();
     assert!(
         refused(&outcome).contains("permission denied"),
         "{outcome:?}"
@@ -375,6 +378,6 @@ async fn tables_that_were_upgraded_meanwhile_are_written_as_they_are_now() {
         )
         .await;
     let request = seen(&database, 1, requeue()).await;
-    done(&store.act(SystemClock.new_id(), &request).await);
+    done(&store.act(SystemClock.new_id(), &request).await.unwrap());
     assert_eq!(queue_rows(&database, 1).await.len(), 1);
 }

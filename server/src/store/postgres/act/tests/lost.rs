@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use app::ports::error::StoreError;
 use sqlx::Connection as _;
 use sqlx::postgres::PgConnectOptions;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -75,7 +76,7 @@ async fn act_through(database: &TestDatabase, cut: Cut) -> (Uuid, Outcome) {
     store.session().layout().await.unwrap();
     let id = SystemClock.new_id();
     let request = seen(database, 1, requeue()).await;
-    (id, store.act(id, &request).await)
+    (id, store.act(id, &request).await.unwrap())
 }
 
 #[tokio::test]
@@ -124,6 +125,21 @@ async fn an_audit_that_cannot_be_asked_is_unknown() {
     assert_eq!(audited(&database, id).await.unwrap().0, "done");
 }
 
+/// Nothing was begun, so there is no outcome.
+#[tokio::test]
+async fn a_database_that_is_away_is_an_error() {
+    let Some(database) = base(23).await else {
+        return;
+    };
+    let store = store(&database);
+    let request = seen(&database, 1, requeue()).await;
+    store.session().layout().await.unwrap();
+    database.remove().await;
+    let away = store.act(SystemClock.new_id(), &request).await;
+    assert!(matches!(away, Err(StoreError::Away(_))), "{away:?}");
+    database.create().await;
+}
+
 /// Killed when everything is written but not committed: nothing is left, not even a lock.
 #[tokio::test]
 async fn a_killed_transaction_leaves_nothing() {
@@ -155,8 +171,8 @@ async fn a_killed_transaction_leaves_nothing() {
         tokio::task::yield_now().await;
     }
     holding.rollback().await.unwrap();
-    let outcome = acting.await.unwrap();
-    assert!(matches!(outcome, Outcome::Busy { .. }), "{outcome:?}");
+    let killed = acting.await.unwrap();
+    assert!(matches!(killed, Err(StoreError::Away(_))), "{killed:?}");
     assert_eq!(rows(&mut watching).await, before);
     done(&act(&database, 1, requeue()).await);
 }

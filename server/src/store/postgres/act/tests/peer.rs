@@ -203,7 +203,7 @@ async fn hangfire_and_we_never_run_a_job_twice() {
             peer.requeue(job),
         );
         for outcome in [by_us, also_by_us] {
-            match outcome {
+            match outcome.unwrap() {
                 Outcome::Done { .. } => ours += 1,
                 Outcome::Moved { .. } | Outcome::Busy { .. } => {}
                 other => panic!("{other:?}"),

@@ -282,7 +282,8 @@ async fn a_failed_job_seen_as_succeeded_has_moved() {
     let before = snapshot(&database).await;
     let outcome = store(&database)
         .act(SystemClock.new_id(), &request(1, "Succeeded", 8, requeue()))
-        .await;
+        .await
+        .unwrap();
     let Outcome::Moved { from, to, at, .. } = outcome else {
         panic!("not moved: {outcome:?}");
     };

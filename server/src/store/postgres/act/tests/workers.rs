@@ -52,7 +52,8 @@ async fn a_row_that_a_worker_is_taking_is_busy() {
         .await
         .unwrap();
     assert_eq!(fetched, Some(7));
-    let acting = tokio::spawn(async move { store.act(SystemClock.new_id(), &request).await });
+    let acting =
+        tokio::spawn(async move { store.act(SystemClock.new_id(), &request).await.unwrap() });
     is_waiting(&mut watching).await;
     fetching.commit().await.unwrap();
     let outcome = acting.await.unwrap();
@@ -78,7 +79,8 @@ async fn a_row_that_an_action_looks_at_is_not_taken() {
         .execute(&mut *holding)
         .await
         .unwrap();
-    let acting = tokio::spawn(async move { store.act(SystemClock.new_id(), &request).await });
+    let acting =
+        tokio::spawn(async move { store.act(SystemClock.new_id(), &request).await.unwrap() });
     is_waiting(&mut watching).await;
     let mut fetch = async || -> Option<i64> {
         sqlx::query_scalar(FETCH)

@@ -96,7 +96,7 @@ async fn a_job_that_failed_again_has_moved() {
         SystemClock.new_id(),
         SystemClock.new_id(),
     );
-    let outcome = file.store.act(first, &kept).await;
+    let outcome = file.store.act(first, &kept).await.unwrap();
     let Outcome::Moved { from, to, why, .. } = &outcome else {
         panic!("{outcome:?}");
     };
@@ -107,11 +107,11 @@ async fn a_job_that_failed_again_has_moved() {
 
     let fresh = on(seen(&file.store, 1).await, requeue());
     assert!(matches!(
-        file.store.act(second, &fresh).await,
+        file.store.act(second, &fresh).await.unwrap(),
         Outcome::Done { state_id: 7, .. }
     ));
     assert!(matches!(
-        file.store.act(third, &fresh).await,
+        file.store.act(third, &fresh).await.unwrap(),
         Outcome::Moved { .. }
     ));
     assert_eq!(
@@ -297,12 +297,12 @@ async fn a_job_that_is_gone_or_has_no_state_is_said() {
     let file = TestFile::recorded("transitions-sqlite/base.db").await;
     let gone = on((99, StateName::Failed, 1), requeue());
     let id = SystemClock.new_id();
-    assert_eq!(file.store.act(id, &gone).await, Outcome::Gone);
+    assert_eq!(file.store.act(id, &gone).await.unwrap(), Outcome::Gone);
     assert_eq!(audited(&file.store, id).await.0, "gone");
     file.run("UPDATE Job SET StateName = NULL WHERE Id = 1; DELETE FROM State WHERE JobId = 1")
         .await;
     let none = on((1, StateName::Failed, 3), requeue());
-    let outcome = file.store.act(SystemClock.new_id(), &none).await;
+    let outcome = file.store.act(SystemClock.new_id(), &none).await.unwrap();
     assert!(
         matches!(&outcome, Outcome::Refused { why } if why.contains("no state")),
         "{outcome:?}"

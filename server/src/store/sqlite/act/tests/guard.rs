@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use app::actions::decide::decide;
 use app::actions::found::Found;
+use app::ports::error::StoreError;
 use futures::future::join_all;
 use sqlx::Connection as _;
 
@@ -21,7 +22,7 @@ async fn of_200_clicks_one_is_done() {
         let (store, request) = (file.store.clone(), request.clone());
         tokio::spawn(async move {
             let id = SystemClock.new_id();
-            (id, store.act(id, &request).await)
+            (id, store.act(id, &request).await.unwrap())
         })
     });
     let mut done = Vec::new();
@@ -171,7 +172,11 @@ async fn an_unsettled_job_is_busy() {
     // As Hangfire leaves it for a moment: the row that it passes through is there, the job not yet.
     file.run(&state_row(1000, 1, "Enqueued", ago(0), "{}"))
         .await;
-    let outcome = file.store.act(SystemClock.new_id(), &request).await;
+    let outcome = file
+        .store
+        .act(SystemClock.new_id(), &request)
+        .await
+        .unwrap();
     assert!(matches!(outcome, Outcome::Busy { .. }), "{outcome:?}");
     assert!(rows(&file, &format!("{QUEUE_ROWS}1")).await.is_empty());
 }
@@ -182,14 +187,44 @@ async fn a_file_that_somebody_else_is_writing_is_busy() {
     let request = on(seen(&file.store, 1).await, requeue());
     let mut other = file.connect().await;
     let writing = other.begin_with("BEGIN IMMEDIATE").await.unwrap();
-    let outcome = file.store.act(SystemClock.new_id(), &request).await;
+    let outcome = file
+        .store
+        .act(SystemClock.new_id(), &request)
+        .await
+        .unwrap();
     assert!(
         matches!(&outcome, Outcome::Busy { why, .. } if why.contains("Another process")),
         "{outcome:?}"
     );
     writing.rollback().await.unwrap();
-    let outcome = file.store.act(SystemClock.new_id(), &request).await;
+    let outcome = file
+        .store
+        .act(SystemClock.new_id(), &request)
+        .await
+        .unwrap();
     assert!(matches!(outcome, Outcome::Done { .. }), "{outcome:?}");
+}
+
+/// Nothing was begun, so there is no outcome: the file is gone, or cannot be opened.
+#[tokio::test]
+async fn a_file_that_is_away_is_an_error() {
+    let file = TestFile::recorded("transitions-sqlite/base.db").await;
+    let request = on(seen(&file.store, 1).await, requeue());
+    let kept = file.path.with_extension("kept");
+    std::fs::rename(&file.path, &kept).unwrap();
+    let absent = file.store.act(SystemClock.new_id(), &request).await;
+    assert!(matches!(absent, Err(StoreError::Absent(_))), "{absent:?}");
+    std::fs::create_dir(&file.path).unwrap();
+    let away = file.store.act(SystemClock.new_id(), &request).await;
+    assert!(matches!(away, Err(StoreError::Away(_))), "{away:?}");
+    std::fs::remove_dir(&file.path).unwrap();
+    std::fs::rename(&kept, &file.path).unwrap();
+    let outcome = file.store.act(SystemClock.new_id(), &request).await;
+    assert!(matches!(outcome, Ok(Outcome::Done { .. })), "{outcome:?}");
+    assert_eq!(
+        rows(&file, "SELECT count(*) FROM redrive_audit").await,
+        ["1"]
+    );
 }
 
 #[tokio::test]
@@ -198,12 +233,12 @@ async fn the_same_audit_id_acts_once() {
     let id = SystemClock.new_id();
     let request = on(seen(&file.store, 1).await, Action::Delete);
     assert!(matches!(
-        file.store.act(id, &request).await,
+        file.store.act(id, &request).await.unwrap(),
         Outcome::Done { .. }
     ));
     let undo = on(seen(&file.store, 1).await, Action::UndoDelete);
-    let outcome = file.store.act(id, &undo).await;
-    assert!(!matches!(outcome, Outcome::Done { .. }), "{outcome:?}");
+    let again = file.store.act(id, &undo).await;
+    assert!(matches!(again, Err(StoreError::Internal(_))), "{again:?}");
     assert_eq!(seen(&file.store, 1).await.1, StateName::Deleted);
 }
 

@@ -135,7 +135,10 @@ async fn a_requeued_job_is_finished(store: &SqliteStore, peer: &Peer) {
     peer.enqueue("third-time").await;
     for attempt in 1..=2 {
         let seen = rests(store, ListState::Failed, attempt).await;
-        let outcome = store.act(SystemClock.new_id(), &on(seen, requeue())).await;
+        let outcome = store
+            .act(SystemClock.new_id(), &on(seen, requeue()))
+            .await
+            .unwrap();
         assert!(matches!(outcome, Outcome::Done { .. }), "{outcome:?}");
     }
     let (id, ..) = rests(store, ListState::Succeeded, 3).await;
@@ -214,7 +217,7 @@ async fn hangfire_and_we_never_run_a_job_twice() {
             peer.requeue(job),
         );
         for outcome in [by_us, also_by_us] {
-            match outcome {
+            match outcome.unwrap() {
                 Outcome::Done { .. } => ours += 1,
                 Outcome::Moved { .. } | Outcome::Busy { .. } => {}
                 other => panic!("{other:?}"),
