@@ -74,6 +74,11 @@ impl StateData {
         details
     }
 
+    /// Leaves a key out, found without case.
+    pub fn remove(&mut self, key: &str) {
+        self.pairs.retain(|(k, _)| !k.eq_ignore_ascii_case(key));
+    }
+
     /// A value read as an instant; see [`parse_date`].
     pub fn date(&self, key: &str) -> Option<Instant> {
         self.get(key).and_then(parse_date)

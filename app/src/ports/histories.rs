@@ -17,7 +17,8 @@ pub trait HistoryStore: Send + Sync {
     async fn histories(&self, ids: &[i64], states: u32) -> Result<Vec<JobHistory>, StoreError>;
 
     /// What the `limit` jobs after `id` call, by id. Arguments of more than 4 kB are
-    /// [`Arguments::TooLarge`](crate::model::invocation::Arguments::TooLarge). Jobs may become
+    /// [`Arguments::TooLarge`](crate::model::invocation::Arguments::TooLarge); of a call that is
+    /// stored in more than 64 kB nothing else is read either. Jobs may become
     /// visible later than ones of higher ids.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ mod delays;
 mod errors;
 mod filter;
 mod health;
+mod histories;
 mod job;
 mod layout;
 mod list;

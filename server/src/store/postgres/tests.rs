@@ -78,3 +78,29 @@ async fn a_long_history_is_paged_and_counted() {
         contract::odd::long_history_is_bounded(&seeded).await;
     }
 }
+
+#[tokio::test]
+async fn histories_are_what_single_jobs_are() {
+    for version in [10, 23] {
+        for folder in [
+            "article",
+            "claims/stale",
+            "operators",
+            "shapes-110-full",
+            "mixed",
+        ] {
+            let rows = Fixture::named(folder);
+            let Some(database) = TestDatabase::with_layout(version).await else {
+                return;
+            };
+            database.load(&rows).await;
+            let store = database.store();
+            contract::histories::are_what_single_jobs_are(&store, &store, &rows).await;
+            contract::histories::calls_come_by_id(&store, &rows).await;
+        }
+        let rows = contract::odd::huge();
+        let database = TestDatabase::with_layout(version).await.unwrap();
+        database.load(&rows).await;
+        contract::histories::huge_values_are_left_out(&database.store(), &rows).await;
+    }
+}
