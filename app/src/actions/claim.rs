@@ -1,10 +1,13 @@
 //! What an action on a claim asks and answers.
 
 pub mod decide;
+mod warning;
 
 use super::Actor;
 use crate::model::claim::{ClaimStatus, ClaimTime};
 use crate::model::state::StateName;
+
+pub use warning::requeue_warning;
 
 /// What to do with a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,7 +93,7 @@ pub enum ClaimOutcome {
         /// The claim afterwards: its status and claim time; `None` where the row was deleted.
         claim: Option<(ClaimStatus, Option<ClaimTime>)>,
         /// The job that runs again.
-        job: Option<Requeued>,
+        job: Option<Box<Requeued>>,
         /// What was changed, in sentences.
         notes: Vec<String>,
     },

@@ -1,27 +1,6 @@
 //! Small pieces of the sentences that actions speak.
 
-use crate::model::state::Instant;
-
-/// `2026-11-29 19:37:36 UTC`.
-pub(crate) fn clock(at: Instant) -> String {
-    at.format("%Y-%m-%d %H:%M:%S UTC").to_string()
-}
-
-/// `5 s`, `3 min`, `2 h`, `4 d`; negative spans (clocks that disagree) count as none.
-pub(crate) fn span(ms: i64) -> String {
-    let s = ms.max(0) / 1000;
-    match s {
-        0..120 => format!("{s} s"),
-        120..7200 => format!("{} min", s / 60),
-        7200..172_800 => format!("{} h", s / 3600),
-        _ => format!("{} d", s / 86_400),
-    }
-}
-
-/// `3 min ago`.
-pub(crate) fn ago(at: Instant, now: Instant) -> String {
-    format!("{} ago", span((now - at).num_milliseconds()))
-}
+pub(crate) use crate::model::words::{ago, clock, span};
 
 /// `#2, #3 and #5`, cut after five.
 pub(crate) fn jobs(ids: &[i64]) -> String {
@@ -48,15 +27,6 @@ pub(crate) fn children(n: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn spans_are_short_and_never_negative() {
-        assert_eq!(span(-7), "0 s");
-        assert_eq!(span(5_999), "5 s");
-        assert_eq!(span(180_000), "3 min");
-        assert_eq!(span(7_200_000), "2 h");
-        assert_eq!(span(172_800_000), "2 d");
-    }
 
     #[test]
     fn jobs_are_listed() {

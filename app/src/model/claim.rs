@@ -5,6 +5,8 @@
 pub mod evidence;
 pub mod keys;
 pub mod table;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod time;
 pub mod verdict;
 

@@ -1,4 +1,6 @@
-//! Durations in words, one rule for every page.
+//! Durations in words, one rule for every page; and rough ones, for sentences.
+
+use super::state::Instant;
 
 const SECOND: i64 = 1_000;
 const MINUTE: i64 = 60 * SECOND;
@@ -61,6 +63,27 @@ fn pair(count: i64, size: i64, large: &str, small: &str) -> String {
     }
 }
 
+/// `2026-11-29 19:37:36 UTC`.
+pub(crate) fn clock(at: Instant) -> String {
+    at.format("%Y-%m-%d %H:%M:%S UTC").to_string()
+}
+
+/// `5 s`, `3 min`, `2 h`, `4 d`; negative spans (clocks that disagree) count as none.
+pub(crate) fn span(ms: i64) -> String {
+    let s = ms.max(0) / 1000;
+    match s {
+        0..120 => format!("{s} s"),
+        120..7200 => format!("{} min", s / 60),
+        7200..172_800 => format!("{} h", s / 3600),
+        _ => format!("{} d", s / 86_400),
+    }
+}
+
+/// `3 min ago`.
+pub(crate) fn ago(at: Instant, now: Instant) -> String {
+    format!("{} ago", span((now - at).num_milliseconds()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,5 +126,14 @@ mod tests {
             duration_range(6_576_000, 6_866_000),
             "1 h 50 min to 1 h 54 min"
         );
+    }
+
+    #[test]
+    fn spans_are_short_and_never_negative() {
+        assert_eq!(span(-7), "0 s");
+        assert_eq!(span(5_999), "5 s");
+        assert_eq!(span(180_000), "3 min");
+        assert_eq!(span(7_200_000), "2 h");
+        assert_eq!(span(172_800_000), "2 d");
     }
 }

@@ -1,11 +1,19 @@
 //! What is known of a claim: the jobs behind it and what their attempts did while it stood.
 
+mod first_send;
+mod runs;
+#[cfg(test)]
+mod tests;
+
+use super::ClaimStatus;
 use super::keys::Match;
 use super::table::ClaimsTable;
 use super::{Claim, ClaimTime};
 use crate::model::job::Server;
 use crate::model::state::{Instant, StateName};
 use crate::model::timeline::Timeline;
+
+pub(crate) use runs::{May, Run, holder};
 
 /// A job behind a claim.
 #[derive(Debug, Clone, PartialEq)]
@@ -118,7 +126,10 @@ pub struct Evidence {
     pub stale: bool,
     /// Who held it.
     pub holder: Option<Holder>,
-    /// Runs that skipped.
+    /// The run of a job behind it that goes on at this moment, on a server that beats: the holder's
+    /// or a later one.
+    pub running: Option<Holder>,
+    /// Runs that skipped, oldest first.
     pub skipped: Vec<Skipped>,
     /// When it may first have been sent; `None` where nobody can say, because no job behind it is
     /// known.
@@ -126,4 +137,54 @@ pub struct Evidence {
     /// When the provider forgets the key: first send plus window; `None` where either is not
     /// known.
     pub window_closes: Option<Instant>,
+}
+
+/// Clocks of several hosts may differ by this much, in milliseconds.
+pub(crate) const CLOCKS_MS: i64 = 1_000;
+
+impl Evidence {
+    /// Gathers what is known. Never fails: what cannot be told is left out.
+    pub fn of(facts: &Facts<'_>) -> Self {
+        let first_send = first_send::of(facts);
+        let window_closes = first_send
+            .as_ref()
+            .zip(facts.table.window_ms)
+            .map(|(first, window)| later(first.at, window));
+        Self {
+            age_ms: facts.claim.at().map(|at| age_ms(at, facts.now)),
+            stale: is_stale(facts.claim, facts.cutoff_ms, facts.now),
+            holder: runs::holder(facts).map(|run| run.described(facts)),
+            running: runs::running(facts).map(|run| run.described(facts)),
+            skipped: runs::skipped(facts),
+            first_send,
+            window_closes,
+        }
+    }
+}
+
+/// Whether a claim is stale: Sending, and claimed before now minus the cut-off. Never where its
+/// claim time is missing, cannot be read, or lies in the future.
+pub fn is_stale(claim: &super::Claim, cutoff_ms: i64, now: Instant) -> bool {
+    claim.status == ClaimStatus::Sending
+        && claim.at().is_some_and(|at| {
+            let age = micros(at, now);
+            age > 0 && age > cutoff_ms.saturating_mul(1_000)
+        })
+}
+
+/// Age of an instant in whole milliseconds, never rounded up; negative where it lies in the future.
+fn age_ms(at: Instant, now: Instant) -> i64 {
+    micros(at, now).div_euclid(1_000)
+}
+
+fn micros(from: Instant, to: Instant) -> i64 {
+    to.timestamp_micros()
+        .saturating_sub(from.timestamp_micros())
+}
+
+/// An instant plus milliseconds; the last instant that there is where the sum lies beyond it.
+fn later(at: Instant, ms: i64) -> Instant {
+    chrono::TimeDelta::try_milliseconds(ms)
+        .and_then(|span| at.checked_add_signed(span))
+        .unwrap_or(Instant::MAX_UTC)
 }
