@@ -1,5 +1,6 @@
 //! What tests need: recorded rows, and databases to load them into.
 
 pub mod fixture;
+pub mod pgbouncer;
 pub mod postgres;
 pub mod sqlite;

@@ -2,6 +2,7 @@
 
 mod act;
 mod audit;
+mod conn;
 mod connect;
 mod counts;
 mod delays;
@@ -13,6 +14,7 @@ mod job;
 mod layout;
 mod list;
 mod migrate;
+mod pool;
 mod servers;
 mod session;
 mod source;

@@ -23,12 +23,13 @@ use app::model::state::{Instant, StateName};
 use app::ports::actions::ActionStore;
 use app::ports::error::StoreError;
 use async_trait::async_trait;
-use sqlx::postgres::{PgConnection, Postgres};
-use sqlx::{Error, Transaction};
+use sqlx::Error;
 use uuid::Uuid;
 
+use super::conn::{Conn, begin};
 use super::layout::Layout;
 use super::migrate::{self, Own};
+use super::pool::{Purpose, Transaction};
 use super::session::Session;
 use super::{PostgresStore, errors};
 use crate::clock::SharedClock;
@@ -36,9 +37,12 @@ use crate::store::task::to_its_end;
 
 /// A lock that is not free in two seconds is somebody's; a transaction whose client has gone
 /// without a word must not hold Hangfire up.
-const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
-    SET LOCAL lock_timeout = 2000; SET LOCAL statement_timeout = 10000; \
-    SET LOCAL idle_in_transaction_session_timeout = 5000";
+const BEGIN: &str = begin!(
+    "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+    "SET LOCAL lock_timeout = 2000",
+    "SET LOCAL statement_timeout = 10000",
+    "SET LOCAL idle_in_transaction_session_timeout = 5000",
+);
 
 #[async_trait]
 impl ActionStore for PostgresStore {
@@ -141,16 +145,18 @@ impl Action {
     /// One transaction, and the audit row of what it did not do.
     async fn attempt(&self, layout: &Layout) -> Attempt {
         let mut before = None;
-        let mut transaction = match self.session.pool().begin_with(BEGIN).await {
+        let mut transaction = match self.session.pool().begin(Purpose::Rare, BEGIN).await {
             Ok(transaction) => transaction,
             Err(error) => return self.halted(None, &error).await,
         };
-        let halt = match self.inside(&mut transaction, layout, &mut before).await {
+        let halt = match self
+            .inside(&mut transaction.conn, layout, &mut before)
+            .await
+        {
             Ok(done) => return self.commit(transaction, before, done).await,
             Err(halt) => halt,
         };
-        // A connection that cannot roll back is closed, which does the same.
-        drop(transaction.rollback().await);
+        transaction.rollback().await;
         match halt {
             Halt::Outcome(outcome) => Attempt::Over(self.record(before, outcome).await),
             Halt::Driver(error) if errors::is_changed_layout(&error) => {
@@ -174,7 +180,7 @@ impl Action {
     /// Everything up to COMMIT.
     async fn inside(
         &self,
-        conn: &mut PgConnection,
+        conn: &mut Conn,
         layout: &Layout,
         before: &mut Option<(StateName, i64)>,
     ) -> Result<Outcome, Halt> {
@@ -226,7 +232,7 @@ impl Action {
     /// Locks and reads the jobs that the decision needs beside this one.
     async fn relatives(
         &self,
-        conn: &mut PgConnection,
+        conn: &mut Conn,
         layout: &Layout,
         locks: &mut lock::Locks,
         notes: &mut Vec<String>,
@@ -254,7 +260,7 @@ impl Action {
 
     async fn commit(
         &self,
-        transaction: Transaction<'static, Postgres>,
+        transaction: Transaction,
         before: Option<(StateName, i64)>,
         done: Outcome,
     ) -> Attempt {
@@ -343,7 +349,7 @@ fn is_certain_no(error: &Error) -> bool {
 }
 
 /// Without its audit row no action is done.
-async fn own_tables(conn: &mut PgConnection) -> Result<(), Halt> {
+async fn own_tables(conn: &mut Conn) -> Result<(), Halt> {
     let why = match migrate::own(conn).await? {
         Own::Current => return Ok(()),
         Own::Behind(_) => {

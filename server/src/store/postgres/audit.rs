@@ -3,11 +3,12 @@
 use app::ports::audit::{AuditClaim, AuditRow, AuditStore};
 use app::ports::error::StoreError;
 use async_trait::async_trait;
-use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::postgres::PgRow;
 use sqlx::{Error, Row as _};
 use uuid::Uuid;
 
 use super::PostgresStore;
+use super::conn::Conn;
 use crate::store::claim_note::ClaimNote;
 
 const ROWS: &str = "
@@ -39,7 +40,6 @@ impl AuditStore for PostgresStore {
                         .bind(before)
                         .bind(job)
                         .bind(i64::from(limit))
-                        .persistent(false)
                         .fetch_all(conn)
                         .await?
                         .iter()
@@ -60,7 +60,6 @@ impl AuditStore for PostgresStore {
                     sqlx::query(ROW)
                         .bind(layout.schema())
                         .bind(id)
-                        .persistent(false)
                         .fetch_optional(conn)
                         .await?
                         .as_ref()
@@ -72,11 +71,10 @@ impl AuditStore for PostgresStore {
     }
 }
 
-async fn exists(conn: &mut PgConnection) -> Result<bool, Error> {
+async fn exists(conn: &mut Conn) -> Result<bool, Error> {
     sqlx::query_scalar(
         "SELECT to_regclass('redrive.audit') IS NOT NULL AND to_regclass('redrive.source') IS NOT NULL",
     )
-    .persistent(false)
     .fetch_one(conn)
     .await
 }

@@ -1,17 +1,12 @@
 //! Connecting: what a database URL may say, and what of it may be shown.
 
 use std::str::FromStr;
-use std::time::Duration;
 
 use app::ports::error::StoreError;
 use sqlx::ConnectOptions as _;
-use sqlx::PgPool;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::postgres::PgConnectOptions;
 
-/// Longest wait for a connection.
-pub(super) const ACQUIRE: Duration = Duration::from_secs(3);
-/// Connections kept at most: pages are short reads, so a few serve many viewers.
-const MAX_CONNECTIONS: u32 = 10;
+use super::pool::Pool;
 
 /// The parameters of a URL that the driver knows. It would log the values of others, and a
 /// misspelt password is still a password.
@@ -55,7 +50,7 @@ fn options(url: &str) -> Option<PgConnectOptions> {
 /// # Errors
 /// [`StoreError::Unreadable`] where the URL is not one of `PostgreSQL`. The message never holds
 /// the password.
-pub fn pool(url: &str) -> Result<PgPool, StoreError> {
+pub fn pool(url: &str) -> Result<Pool, StoreError> {
     let options = options(url)
         .ok_or_else(|| {
             StoreError::Unreadable(
@@ -65,17 +60,12 @@ pub fn pool(url: &str) -> Result<PgPool, StoreError> {
             )
         })?
         .application_name("redrive")
-        // Statements are sent unnamed (see `session`), so that nothing is left behind in a
-        // connection that PgBouncer may hand to somebody else.
-        .statement_cache_capacity(0)
         // PgBouncer refuses a connection that asks for a setting it does not know.
         .extra_float_digits(None)
         .disable_statement_logging();
-    Ok(PgPoolOptions::new()
-        .max_connections(MAX_CONNECTIONS)
-        .acquire_timeout(ACQUIRE)
-        .idle_timeout(Duration::from_mins(5))
-        .connect_lazy_with(options))
+    // As with the driver: no cache, no names.
+    let named = !url.contains("statement-cache-capacity=0");
+    Ok(Pool::new(options, named))
 }
 
 /// A database URL as it may be shown and logged: user, host, port and database, never the

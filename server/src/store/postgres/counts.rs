@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use app::model::state::{ListState, StateName};
 use app::ports::error::StoreError;
 use app::ports::jobs::StateCounts;
-use sqlx::postgres::PgConnection;
 use sqlx::{Error, Row as _};
 
+use super::conn::Conn;
 use super::layout::Layout;
 use super::session::Session;
 use crate::clock::SharedClock;
@@ -81,14 +81,13 @@ pub(super) async fn counted(
 
 type Line = (Option<String>, i64, Option<i64>);
 
-async fn lines(conn: &mut PgConnection, layout: &Layout, exact: bool) -> Result<Vec<Line>, Error> {
+async fn lines(conn: &mut Conn, layout: &Layout, exact: bool) -> Result<Vec<Line>, Error> {
     let query = if exact {
         sqlx::query(layout.sql(EXACT))
     } else {
         sqlx::query(layout.sql(ESTIMATE)).bind(layout.schema().to_owned())
     };
     query
-        .persistent(false)
         .fetch_all(conn)
         .await?
         .iter()

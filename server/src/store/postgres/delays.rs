@@ -27,10 +27,7 @@ pub async fn recent_delays(session: &Session) -> Result<Vec<TypedDelay>, StoreEr
     session
         .read(|conn, layout| {
             Box::pin(async move {
-                let rows = sqlx::query(layout.sql(DELAYS))
-                    .persistent(false)
-                    .fetch_all(conn)
-                    .await?;
+                let rows = sqlx::query(layout.sql(DELAYS)).fetch_all(conn).await?;
                 let delays: Result<Vec<_>, _> =
                     rows.iter().map(|row| typed_delay(row, &layout)).collect();
                 Ok(delays?.into_iter().flatten().collect())

@@ -20,7 +20,7 @@ pub fn map(error: &Error) -> StoreError {
         Error::Tls(cause) => StoreError::Away(format!("no encrypted connection: {cause}")),
         Error::PoolTimedOut => StoreError::Away(format!(
             "no connection within {} s",
-            super::connect::ACQUIRE.as_secs()
+            super::pool::ACQUIRE.as_secs()
         )),
         Error::PoolClosed | Error::WorkerCrashed => {
             StoreError::Away("the connections were closed".to_owned())
@@ -68,4 +68,18 @@ pub fn is_changed_layout(error: &Error) -> bool {
 pub fn is_busy(error: &Error) -> bool {
     matches!(error, Error::Database(database)
         if database.code().is_some_and(|code| code == "55P03" || code.starts_with("40")))
+}
+
+/// Whether a name did not mean the statement that we gave it: it is unknown (SQLSTATE 26000), taken
+/// (42P05), or means one with other parameters (08P01).
+pub fn is_lost_name(error: &Error) -> bool {
+    matches!(error, Error::Database(database) if database
+        .code()
+        .is_some_and(|code| ["26000", "42P05", "08P01"].contains(&code.as_ref())))
+}
+
+/// Whether a named statement would have other columns now, because its table changed (SQLSTATE
+/// 0A000, which a plain read does not meet otherwise).
+pub fn is_stale_plan(error: &Error) -> bool {
+    matches!(error, Error::Database(database) if database.code().as_deref() == Some("0A000"))
 }

@@ -142,6 +142,11 @@ impl Conditions {
         }
     }
 
+    /// Whether any job is left out.
+    pub fn are_any(&self) -> bool {
+        !(self.job.is_empty() && self.current.is_empty() && self.history.is_empty())
+    }
+
     /// Binds a value; gives its placeholder.
     pub fn bind(&mut self, value: Value) -> String {
         self.values.push(value);

@@ -7,9 +7,9 @@ use app::ports::health::HealthStore;
 use app::ports::jobs::JobStore as _;
 use async_trait::async_trait;
 use sqlx::Row as _;
-use sqlx::postgres::PgConnection;
 
 use super::PostgresStore;
+use super::conn::Conn;
 use super::layout::Layout;
 use crate::check::servers;
 
@@ -149,7 +149,6 @@ impl PostgresStore {
                         return Ok(seen);
                     }
                     let lock = sqlx::query(layout.sql(SCHEDULER_LOCK))
-                        .persistent(false)
                         .fetch_optional(conn)
                         .await?;
                     if let Some(row) = lock {
@@ -169,7 +168,6 @@ impl PostgresStore {
             .read(|conn, layout| {
                 Box::pin(async move {
                     sqlx::query(layout.sql(WAITING))
-                        .persistent(false)
                         .fetch_all(conn)
                         .await?
                         .iter()
@@ -183,14 +181,13 @@ impl PostgresStore {
 }
 
 async fn sighting(
-    conn: &mut PgConnection,
+    conn: &mut Conn,
     layout: &Layout,
     query: &'static str,
     now: Instant,
 ) -> Result<Sighting, sqlx::Error> {
     let rows = sqlx::query(layout.sql(query))
         .bind(now)
-        .persistent(false)
         .fetch_all(conn)
         .await?;
     let mut seen = Sighting::default();

@@ -8,10 +8,11 @@ use app::model::state::{StateName, StateRow};
 use app::ports::error::StoreError;
 use app::ports::histories::HistoryStore;
 use async_trait::async_trait;
-use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::postgres::PgRow;
 use sqlx::{Error, Row as _};
 
 use super::PostgresStore;
+use super::conn::Conn;
 use super::job::state_row;
 use super::layout::Layout;
 use super::list::{created_at, current};
@@ -77,7 +78,6 @@ impl HistoryStore for PostgresStore {
                     sqlx::query(layout.sql(&CALLS.replace("CALL", CALL)))
                         .bind(id)
                         .bind(i64::from(limit))
-                        .persistent(false)
                         .fetch_all(conn)
                         .await?
                         .iter()
@@ -96,14 +96,13 @@ impl HistoryStore for PostgresStore {
 
 /// See [`HistoryStore::histories`].
 pub(super) async fn histories(
-    conn: &mut PgConnection,
+    conn: &mut Conn,
     layout: &Layout,
     ids: Vec<i64>,
     states: u32,
 ) -> Result<Vec<JobHistory>, Error> {
     let jobs = sqlx::query(layout.sql(&JOBS.replace("CALL", CALL)))
         .bind(&ids)
-        .persistent(false)
         .fetch_all(&mut *conn)
         .await?;
     let mut newest = newest_rows(conn, layout, &ids, states).await?;
@@ -133,7 +132,7 @@ pub(super) async fn histories(
 }
 
 async fn newest_rows(
-    conn: &mut PgConnection,
+    conn: &mut Conn,
     layout: &Layout,
     ids: &[i64],
     states: u32,
@@ -141,7 +140,6 @@ async fn newest_rows(
     let rows = sqlx::query(layout.sql(STATES))
         .bind(ids)
         .bind(i64::from(states.min(MOST)))
-        .persistent(false)
         .fetch_all(conn)
         .await?;
     let mut by_job: HashMap<i64, Vec<StateRow>> = HashMap::new();
@@ -157,13 +155,12 @@ async fn newest_rows(
 
 /// How many rows each job has, and how many of them are attempts.
 async fn totals(
-    conn: &mut PgConnection,
+    conn: &mut Conn,
     layout: &Layout,
     ids: Vec<i64>,
 ) -> Result<HashMap<i64, (i64, i64)>, Error> {
     sqlx::query(layout.sql(TOTALS))
         .bind(ids)
-        .persistent(false)
         .fetch_all(conn)
         .await?
         .iter()

@@ -7,9 +7,10 @@ use app::model::invocation::Arguments;
 use app::model::job::{Continuation, JobRecord, QueueRow};
 use app::model::state::{Instant, StateName, StateRow};
 use app::ports::error::StoreError;
-use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::postgres::PgRow;
 use sqlx::{Error, Row as _};
 
+use super::conn::Conn;
 use super::layout::Layout;
 use super::list::{created_at, current};
 use super::session::Session;
@@ -54,7 +55,6 @@ pub async fn failure_details(
                 ))
                 .bind(job)
                 .bind(state)
-                .persistent(false)
                 .fetch_optional(conn)
                 .await?;
                 let json: Option<String> = match row {
@@ -83,7 +83,6 @@ pub async fn neighbours(
                              ORDER BY j.id LIMIT 1) AS newer",
                 ))
                 .bind(id)
-                .persistent(false)
                 .fetch_one(conn)
                 .await?;
                 Ok((row.try_get("older")?, row.try_get("newer")?))
@@ -135,14 +134,13 @@ SELECT count(*) AS total,
 FROM {s}.state c WHERE c.jobid = $1";
 
 async fn record(
-    conn: &mut PgConnection,
+    conn: &mut Conn,
     layout: &Layout,
     id: i64,
     states: u32,
 ) -> Result<Option<JobRecord>, Error> {
     let Some(row) = sqlx::query(layout.sql(JOB))
         .bind(id)
-        .persistent(false)
         .fetch_optional(&mut *conn)
         .await?
     else {
@@ -153,7 +151,6 @@ async fn record(
     let totals = sqlx::query(layout.sql(TOTALS))
         .bind(id)
         .bind(first)
-        .persistent(false)
         .fetch_one(&mut *conn)
         .await?;
     let (parameters, duplicate_parameters) = parameters(conn, layout, id).await?;
@@ -186,7 +183,7 @@ async fn record(
 }
 
 async fn state_rows(
-    conn: &mut PgConnection,
+    conn: &mut Conn,
     layout: &Layout,
     job: i64,
     before: i64,
@@ -196,7 +193,6 @@ async fn state_rows(
         .bind(job)
         .bind(before)
         .bind(i64::from(limit))
-        .persistent(false)
         .fetch_all(conn)
         .await?;
     rows.iter().rev().map(state_row).collect()
@@ -223,13 +219,12 @@ pub(super) type Parameters = Vec<(String, Option<String>)>;
 
 /// Parameters by name, the newest of each, and the names that are there more than once.
 pub(super) async fn parameters(
-    conn: &mut PgConnection,
+    conn: &mut Conn,
     layout: &Layout,
     job: i64,
 ) -> Result<(Parameters, Vec<String>), Error> {
     let rows = sqlx::query(layout.sql(PARAMETERS))
         .bind(job)
-        .persistent(false)
         .fetch_all(conn)
         .await?;
     let mut kept: BTreeMap<String, Option<String>> = BTreeMap::new();
@@ -244,14 +239,9 @@ pub(super) async fn parameters(
     Ok((kept.into_iter().collect(), twice))
 }
 
-async fn queue_rows(
-    conn: &mut PgConnection,
-    layout: &Layout,
-    job: i64,
-) -> Result<Vec<QueueRow>, Error> {
+async fn queue_rows(conn: &mut Conn, layout: &Layout, job: i64) -> Result<Vec<QueueRow>, Error> {
     sqlx::query(layout.sql(QUEUE_ROWS))
         .bind(job)
-        .persistent(false)
         .fetch_all(conn)
         .await?
         .iter()
@@ -268,7 +258,7 @@ pub(super) fn queue_row(row: &PgRow) -> Result<QueueRow, Error> {
 }
 
 async fn continuations(
-    conn: &mut PgConnection,
+    conn: &mut Conn,
     layout: &Layout,
     parameters: &Parameters,
 ) -> Result<Vec<Continuation>, Error> {
@@ -288,7 +278,6 @@ async fn continuations(
          WHERE j.id = ANY($1)",
     ))
     .bind(ids)
-    .persistent(false)
     .fetch_all(conn)
     .await?;
     let mut states: HashMap<i64, Option<String>> = HashMap::with_capacity(rows.len());

@@ -21,8 +21,9 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use app::ports::error::StoreError;
-use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Row as _};
+
+use super::conn::Conn;
 
 /// Oldest schema version that can be read: ids became 64 bit with the next one, queues' names
 /// became text with this one.
@@ -50,9 +51,8 @@ impl Layout {
     ///
     /// # Errors
     /// [`StoreError::Unreadable`] where the tables are not Hangfire's or too old.
-    pub async fn read(conn: &mut PgConnection, schema: &str) -> Result<Self, Failed> {
+    pub async fn read(conn: &mut Conn, schema: &str) -> Result<Self, Failed> {
         let server: i32 = sqlx::query_scalar("SELECT current_setting('server_version_num')::int")
-            .persistent(false)
             .fetch_one(&mut *conn)
             .await?;
         let rows = sqlx::query(
@@ -65,7 +65,6 @@ impl Layout {
                AND a.attnum > 0 AND NOT a.attisdropped",
         )
         .bind(schema)
-        .persistent(false)
         .fetch_all(&mut *conn)
         .await?;
         let mut types = HashMap::with_capacity(rows.len());
@@ -91,7 +90,7 @@ impl Layout {
         self.types.keys().any(|(t, _)| t == table)
     }
 
-    async fn require_tables(&self, conn: &mut PgConnection) -> Result<(), Failed> {
+    async fn require_tables(&self, conn: &mut Conn) -> Result<(), Failed> {
         let missing: Vec<&str> = NEEDED
             .into_iter()
             .chain(["schema"])
@@ -117,10 +116,9 @@ impl Layout {
         ))))
     }
 
-    async fn read_version(&self, conn: &mut PgConnection) -> Result<i32, Failed> {
+    async fn read_version(&self, conn: &mut Conn) -> Result<i32, Failed> {
         let version: Option<i32> =
             sqlx::query_scalar(self.sql("SELECT max(version)::int FROM {s}.schema"))
-                .persistent(false)
                 .fetch_one(conn)
                 .await?;
         let schema = &self.schema;
@@ -293,14 +291,13 @@ pub fn quote(name: &str) -> String {
 }
 
 /// Says that there is no Hangfire in a schema, and where there is one.
-async fn elsewhere(conn: &mut PgConnection, schema: &str) -> Result<String, sqlx::Error> {
+async fn elsewhere(conn: &mut Conn, schema: &str) -> Result<String, sqlx::Error> {
     let others: Vec<String> = sqlx::query_scalar(
         "SELECT n.nspname::text FROM pg_catalog.pg_class c \
          JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
          WHERE c.relname IN ('job', 'jobqueue', 'jobparameter') AND c.relkind IN ('r', 'p') \
          GROUP BY n.nspname HAVING count(*) = 3 ORDER BY n.nspname LIMIT 10",
     )
-    .persistent(false)
     .fetch_all(conn)
     .await?;
     Ok(if others.is_empty() {

@@ -14,12 +14,13 @@ use app::model::job::{CurrentState, JobRow};
 use app::model::state::{Instant, StateName};
 use app::ports::error::StoreError;
 use app::ports::jobs::{Anchor, JobFilter, JobPage};
-use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::postgres::PgRow;
 use sqlx::{Error, Row as _};
 
+use super::conn::Conn;
 use super::filter::{Conditions, Value, all};
 use super::layout::Layout;
-use super::session::Session;
+use super::session::{Session, plan_for_values};
 use crate::store::decode;
 
 /// Jobs that are walked by id before the state's index is asked.
@@ -64,7 +65,7 @@ fn holds_nul(filter: &JobFilter) -> bool {
 }
 
 async fn page(
-    conn: &mut PgConnection,
+    conn: &mut Conn,
     layout: &Layout,
     filter: &JobFilter,
     anchor: Anchor,
@@ -97,7 +98,7 @@ async fn page(
 
 /// Ids of at most `limit` jobs that fit, from `from` on, `from` too, in the direction of the walk.
 async fn ids(
-    conn: &mut PgConnection,
+    conn: &mut Conn,
     layout: &Layout,
     filter: &JobFilter,
     from: i64,
@@ -111,23 +112,28 @@ async fn ids(
         older,
     };
     if filter.state.is_none() {
+        if conditions.are_any() {
+            plan_for_values(conn, layout).await?;
+        }
         return fetch_ids(conn, layout, every_state(&conditions, &range), conditions).await;
     }
     let found = fetch_ids(conn, layout, near(&conditions, &range), conditions.clone()).await?;
     if found.len() >= usize::try_from(limit).unwrap_or(usize::MAX) {
         return Ok(found);
     }
+    // How far to go for them depends on which state and which values.
+    plan_for_values(conn, layout).await?;
     fetch_ids(conn, layout, far(&conditions, &range), conditions).await
 }
 
 async fn fetch_ids(
-    conn: &mut PgConnection,
+    conn: &mut Conn,
     layout: &Layout,
     template: String,
     conditions: Conditions,
 ) -> Result<Vec<i64>, Error> {
     conditions
-        .bound(sqlx::query(layout.sql(&template)).persistent(false))
+        .bound(sqlx::query(layout.sql(&template)))
         .fetch_all(conn)
         .await?
         .iter()
@@ -208,17 +214,12 @@ fn far(conditions: &Conditions, range: &Range) -> String {
 }
 
 /// Light rows of jobs, newest first.
-async fn light_rows(
-    conn: &mut PgConnection,
-    layout: &Layout,
-    ids: Vec<i64>,
-) -> Result<Vec<JobRow>, Error> {
+async fn light_rows(conn: &mut Conn, layout: &Layout, ids: Vec<i64>) -> Result<Vec<JobRow>, Error> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
     sqlx::query(layout.sql(LIGHT))
         .bind(ids)
-        .persistent(false)
         .fetch_all(conn)
         .await?
         .iter()

@@ -6,10 +6,11 @@
 use std::fmt::Write as _;
 
 use app::ports::error::StoreError;
-use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Error, Row as _};
 
+use super::conn::{Conn, begin};
 use super::layout::quote;
+use super::pool::{Purpose, Transaction};
 use super::session::{Session, spawned};
 use super::{PostgresStore, errors};
 
@@ -54,8 +55,13 @@ INSERT INTO redrive.migrations (scope, version, name) VALUES ('redrive', 0, 'led
     ON CONFLICT DO NOTHING;
 ";
 
-const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
-    SET LOCAL lock_timeout = 10000; SET LOCAL statement_timeout = 60000";
+const BEGIN: &str = begin!(
+    "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+    "SET LOCAL lock_timeout = 10000",
+    "SET LOCAL statement_timeout = 60000",
+);
+
+const BEGIN_READ: &str = begin!("BEGIN READ ONLY", "SET LOCAL statement_timeout = 5000");
 
 /// How Redrive's own tables are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,16 +75,14 @@ pub enum Own {
 }
 
 /// Looks at the ledger.
-pub async fn own(conn: &mut PgConnection) -> Result<Own, Error> {
+pub async fn own(conn: &mut Conn) -> Result<Own, Error> {
     let exists: bool = sqlx::query_scalar("SELECT to_regclass('redrive.migrations') IS NOT NULL")
-        .persistent(false)
         .fetch_one(&mut *conn)
         .await?;
     let applied: i32 = if exists {
         sqlx::query_scalar(
             "SELECT COALESCE(max(version), 0) FROM redrive.migrations WHERE scope = 'redrive'",
         )
-        .persistent(false)
         .fetch_one(conn)
         .await?
     } else {
@@ -158,15 +162,9 @@ impl PostgresStore {
         let session = self.session().clone();
         spawned(async move {
             let mut transaction = begin_read(&session).await?;
-            let (own, role) = async {
-                let role: String = sqlx::query_scalar("SELECT current_user::text")
-                    .persistent(false)
-                    .fetch_one(&mut *transaction)
-                    .await?;
-                Ok((own(&mut transaction).await?, role))
-            }
-            .await
-            .map_err(|error: Error| errors::map(&error))?;
+            let found = own_and_role(&mut transaction.conn).await;
+            transaction.leave();
+            let (own, role) = found.map_err(|error| errors::map(&error))?;
             Ok(match own {
                 Own::Behind(applied) => Some(sql_after(applied, &role)),
                 Own::Current | Own::Newer(_) => None,
@@ -183,7 +181,9 @@ impl PostgresStore {
         let session = self.session().clone();
         spawned(async move {
             let mut transaction = begin_read(&session).await?;
-            match refuse_unless_empty(&mut transaction, session.schema()).await {
+            let found = refuse_unless_empty(&mut transaction.conn, session.schema()).await;
+            transaction.leave();
+            match found {
                 Ok(()) => Ok(hangfire_script(session.schema())),
                 Err(Halt::Driver(error)) => Err(errors::map(&error)),
                 Err(Halt::Known(error)) => Err(error),
@@ -203,20 +203,25 @@ impl PostgresStore {
     }
 }
 
-async fn begin_read(
-    session: &Session,
-) -> Result<sqlx::Transaction<'static, sqlx::Postgres>, StoreError> {
+async fn begin_read(session: &Session) -> Result<Transaction, StoreError> {
     session
         .pool()
-        .begin_with("BEGIN READ ONLY; SET LOCAL statement_timeout = 5000")
+        .begin(Purpose::Rare, BEGIN_READ)
         .await
         .map_err(|error| errors::map(&error))
 }
 
+async fn own_and_role(conn: &mut Conn) -> Result<(Own, String), Error> {
+    let role: String = sqlx::query_scalar("SELECT current_user::text")
+        .fetch_one(&mut *conn)
+        .await?;
+    Ok((own(conn).await?, role))
+}
+
 async fn migrate(session: &Session) -> Result<(), StoreError> {
     let mut transaction = begin_read(session).await?;
-    let found = own(&mut transaction).await;
-    drop(transaction);
+    let found = own(&mut transaction.conn).await;
+    transaction.leave();
     match found.map_err(|error| errors::map(&error))? {
         Own::Current | Own::Newer(_) => Ok(()),
         Own::Behind(_) => in_turn(session, Job::Redrive).await,
@@ -281,13 +286,12 @@ fn is_created_meanwhile(error: &Error) -> bool {
 }
 
 async fn once(session: &Session, job: Job) -> Result<(), Halt> {
-    let mut transaction = session.pool().begin_with(BEGIN).await?;
-    let conn = &mut *transaction;
+    let mut transaction = session.pool().begin(Purpose::Rare, BEGIN).await?;
+    let conn = &mut transaction.conn;
     sqlx::raw_sql(LEDGER).execute(&mut *conn).await?;
     sqlx::query(
         "SELECT 1 FROM redrive.migrations WHERE scope = 'redrive' AND version = 0 FOR UPDATE",
     )
-    .persistent(false)
     .fetch_one(&mut *conn)
     .await?;
     match job {
@@ -306,13 +310,12 @@ async fn once(session: &Session, job: Job) -> Result<(), Halt> {
     Ok(())
 }
 
-async fn refuse_unless_empty(conn: &mut PgConnection, schema: &str) -> Result<(), Halt> {
+async fn refuse_unless_empty(conn: &mut Conn, schema: &str) -> Result<(), Halt> {
     let holds: i64 = sqlx::query(
         "SELECT count(*) AS relations FROM pg_catalog.pg_class c \
          JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1",
     )
     .bind(schema)
-    .persistent(false)
     .fetch_one(&mut *conn)
     .await?
     .try_get("relations")?;
@@ -341,7 +344,7 @@ fn hangfire_script(schema: &str) -> String {
     sql
 }
 
-async fn hangfire(conn: &mut PgConnection, schema: &str) -> Result<(), Halt> {
+async fn hangfire(conn: &mut Conn, schema: &str) -> Result<(), Halt> {
     refuse_unless_empty(&mut *conn, schema).await?;
     run(conn, into_schema(schema)).await?;
     for migration in HANGFIRE {
@@ -352,7 +355,7 @@ async fn hangfire(conn: &mut PgConnection, schema: &str) -> Result<(), Halt> {
 }
 
 /// Runs statements of ours in which a schema's name stands, quoted.
-async fn run(conn: &mut PgConnection, sql: String) -> Result<(), Error> {
+async fn run(conn: &mut Conn, sql: String) -> Result<(), Error> {
     sqlx::raw_sql(AssertSqlSafe(sql))
         .execute(conn)
         .await

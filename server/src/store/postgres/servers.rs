@@ -6,9 +6,9 @@ use app::model::data::parse_date;
 use app::model::job::Server;
 use app::model::state::Instant;
 use app::ports::error::StoreError;
-use sqlx::postgres::PgConnection;
 use sqlx::{Error, Row as _};
 
+use super::conn::Conn;
 use super::layout::Layout;
 use super::session::Session;
 use crate::store::decode;
@@ -42,10 +42,9 @@ pub async fn servers(session: &Session) -> Result<Vec<Server>, StoreError> {
         .await
 }
 
-async fn read_servers(conn: &mut PgConnection, layout: &Layout) -> Result<Vec<Server>, Error> {
+async fn read_servers(conn: &mut Conn, layout: &Layout) -> Result<Vec<Server>, Error> {
     let mut processing: HashMap<String, i64> = HashMap::new();
     let rows = sqlx::query(layout.sql(PROCESSING))
-        .persistent(false)
         .fetch_all(&mut *conn)
         .await?;
     for row in rows {
@@ -53,10 +52,7 @@ async fn read_servers(conn: &mut PgConnection, layout: &Layout) -> Result<Vec<Se
             processing.insert(layout.plain("state", "data", server), row.try_get("jobs")?);
         }
     }
-    let rows = sqlx::query(layout.sql(SERVERS))
-        .persistent(false)
-        .fetch_all(conn)
-        .await?;
+    let rows = sqlx::query(layout.sql(SERVERS)).fetch_all(conn).await?;
     rows.iter()
         .map(|row| {
             let id: String = row.try_get("id")?;
@@ -86,7 +82,6 @@ pub async fn queues(session: &Session) -> Result<Vec<String>, StoreError> {
             Box::pin(async move {
                 let mut names = BTreeSet::new();
                 let rows = sqlx::query(layout.sql(QUEUES))
-                    .persistent(false)
                     .fetch_all(&mut *conn)
                     .await?;
                 for row in rows {

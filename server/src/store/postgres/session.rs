@@ -2,45 +2,81 @@
 //! last: a handler that is dropped (a closed browser tab) must not leave one half-way, and the
 //! driver would keep a connection with an open transaction where it is dropped while beginning.
 //!
-//! Nothing is kept in a connection between two transactions, so `PgBouncer` in transaction mode may
-//! stand between. Limits are set locally, in the same message that begins the transaction; time
-//! zones are named in the statements; statements are sent unnamed. The last also means that each
-//! one is planned for its own values: a plan for any state's list would be wrong for most of them.
+//! Nothing that a transaction needs is kept in a connection, so `PgBouncer` in transaction mode may
+//! stand between: limits are set locally, in the same message that begins the transaction; time
+//! zones are named in the statements; names of statements are given up where they get lost (see
+//! `pool`).
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, RwLock};
 
 use app::ports::error::StoreError;
-use sqlx::PgPool;
-use sqlx::postgres::PgConnection;
 
+use super::conn::{Conn, begin};
 use super::errors;
 use super::layout::{Failed, Layout};
+use super::pool::{Pool, Purpose};
 
 /// What a transaction does: a future on its connection.
 pub type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, sqlx::Error>> + Send + 'c>>;
 
 /// One snapshot for all statements of a read, so that what they say fits together.
-const BEGIN: &str =
-    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 5000";
+const BEGIN: &str = begin!(
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    "SET LOCAL statement_timeout = 5000",
+);
 /// The order of joins is the statements' own: finding another one takes longer than the reads. So
 /// does compiling them (servers from 11 on know that setting).
-const BEGIN_PLAIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \
-    SET LOCAL statement_timeout = 5000; \
-    SET LOCAL join_collapse_limit = 1; SET LOCAL jit = off";
+const BEGIN_PLAIN: &str = begin!(
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    "SET LOCAL statement_timeout = 5000",
+    "SET LOCAL join_collapse_limit = 1",
+    "SET LOCAL jit = off",
+);
+/// A plan is made once for each statement and connection, for any values: most statements ask by
+/// key, where another plan is never better. [`plan_for_values`] is for the others (servers from 12
+/// on know that setting; older ones compare such a plan with five that were made for values).
+const BEGIN_GENERIC: &str = begin!(
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    "SET LOCAL statement_timeout = 5000",
+    "SET LOCAL join_collapse_limit = 1",
+    "SET LOCAL jit = off",
+    "SET LOCAL plan_cache_mode = force_generic_plan",
+);
+
+fn begin_for(server: i32) -> &'static str {
+    match server {
+        120_000.. => BEGIN_GENERIC,
+        110_000.. => BEGIN_PLAIN,
+        _ => BEGIN,
+    }
+}
+
+/// From here on in this transaction, statements are planned for the values they are sent with.
+///
+/// # Errors
+/// The database's.
+pub async fn plan_for_values(conn: &mut Conn, layout: &Layout) -> Result<(), sqlx::Error> {
+    if layout.server >= 120_000 {
+        sqlx::raw_sql("SET LOCAL plan_cache_mode = force_custom_plan")
+            .execute(conn)
+            .await?;
+    }
+    Ok(())
+}
 
 /// Connections to one source, and what its catalogue said.
 #[derive(Debug, Clone)]
 pub struct Session {
-    pool: PgPool,
+    pool: Pool,
     schema: Arc<str>,
     layout: Arc<RwLock<Option<Arc<Layout>>>>,
 }
 
 impl Session {
     /// A session that has not connected yet.
-    pub fn new(pool: PgPool, schema: &str) -> Self {
+    pub fn new(pool: Pool, schema: &str) -> Self {
         Self {
             pool,
             schema: schema.into(),
@@ -49,7 +85,7 @@ impl Session {
     }
 
     /// The connections.
-    pub fn pool(&self) -> &PgPool {
+    pub fn pool(&self) -> &Pool {
         &self.pool
     }
 
@@ -66,24 +102,23 @@ impl Session {
     pub async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: for<'c> Fn(&'c mut PgConnection, Arc<Layout>) -> Work<'c, T> + Send + Sync + 'static,
+        F: for<'c> Fn(&'c mut Conn, Arc<Layout>) -> Work<'c, T> + Send + Sync + 'static,
     {
         let session = self.clone();
         spawned(async move {
             let layout = session.layout_now().await?;
-            match session.read_once(&work, layout.clone()).await {
-                Err(error) if errors::is_changed_layout(&error) => {
-                    let fresh = session.look().await?;
-                    if fresh == layout {
-                        return Err(errors::map(&error));
-                    }
-                    session
-                        .read_once(&work, fresh)
-                        .await
-                        .map_err(|error| errors::map(&error))
-                }
-                other => other.map_err(|error| errors::map(&error)),
+            let error = match session.read_named(&work, layout.clone()).await {
+                Err(error) if errors::is_changed_layout(&error) => error,
+                other => return other.map_err(|error| errors::map(&error)),
+            };
+            let fresh = session.look().await?;
+            if fresh == layout {
+                return Err(errors::map(&error));
             }
+            session
+                .read_named(&work, fresh)
+                .await
+                .map_err(|error| errors::map(&error))
         })
         .await
     }
@@ -117,8 +152,10 @@ impl Session {
 
     async fn look(&self) -> Result<Arc<Layout>, StoreError> {
         let result = async {
-            let mut transaction = self.pool.begin_with(BEGIN).await?;
-            Layout::read(&mut transaction, &self.schema).await
+            let mut transaction = self.pool.begin(Purpose::Rare, BEGIN).await?;
+            let layout = Layout::read(&mut transaction.conn, &self.schema).await;
+            transaction.leave();
+            layout
         }
         .await;
         let (known, answer) = match result {
@@ -135,19 +172,30 @@ impl Session {
         answer
     }
 
+    /// A read, once more where what a connection knew of its statements turns out to be wrong.
+    async fn read_named<T, F>(&self, work: &F, layout: Arc<Layout>) -> Result<T, sqlx::Error>
+    where
+        F: for<'c> Fn(&'c mut Conn, Arc<Layout>) -> Work<'c, T> + Send + Sync + 'static,
+    {
+        match self.read_once(work, layout.clone()).await {
+            Err(error) if errors::is_lost_name(&error) && self.pool.is_named() => {
+                self.pool.lose_names(&error.to_string());
+            }
+            Err(error) if errors::is_stale_plan(&error) => self.pool.renew(),
+            other => return other,
+        }
+        self.read_once(work, layout).await
+    }
+
     async fn read_once<T, F>(&self, work: &F, layout: Arc<Layout>) -> Result<T, sqlx::Error>
     where
-        F: for<'c> Fn(&'c mut PgConnection, Arc<Layout>) -> Work<'c, T> + Send + Sync + 'static,
+        F: for<'c> Fn(&'c mut Conn, Arc<Layout>) -> Work<'c, T> + Send + Sync + 'static,
     {
-        let begin = if layout.server >= 110_000 {
-            BEGIN_PLAIN
-        } else {
-            BEGIN
-        };
-        let mut transaction = self.pool.begin_with(begin).await?;
-        // Dropping the transaction rolls it back while the connection returns to the pool: nobody
-        // has to wait for that.
-        work(&mut transaction, layout).await
+        let begin = begin_for(layout.server);
+        let mut transaction = self.pool.begin(Purpose::Pages, begin).await?;
+        let result = work(&mut transaction.conn, layout).await;
+        transaction.leave();
+        result
     }
 }
 

@@ -3,10 +3,10 @@
 use app::ports::error::StoreError;
 use app::ports::source::{Access, Dialect, Source, SourceInfo};
 use async_trait::async_trait;
-use sqlx::postgres::PgConnection;
 use sqlx::{Error, Row as _};
 
 use super::PostgresStore;
+use super::conn::Conn;
 use super::layout::{Layout, NEWEST, quote};
 use super::migrate::{self, Own};
 
@@ -81,7 +81,6 @@ impl PostgresStore {
                          current_setting('default_transaction_read_only') = 'on' AS frozen, \
                          has_database_privilege(current_database(), 'CREATE') AS may_create",
                     )
-                    .persistent(false)
                     .fetch_one(&mut *conn)
                     .await?;
                     let after = clock.now();
@@ -113,7 +112,7 @@ impl PostgresStore {
     }
 }
 
-async fn own_writable(conn: &mut PgConnection) -> Result<bool, Error> {
+async fn own_writable(conn: &mut Conn) -> Result<bool, Error> {
     sqlx::query_scalar(
         "SELECT has_schema_privilege('redrive', 'USAGE') \
          AND has_table_privilege('redrive.audit', 'SELECT') \
@@ -121,16 +120,12 @@ async fn own_writable(conn: &mut PgConnection) -> Result<bool, Error> {
          AND has_table_privilege('redrive.source', 'SELECT') \
          AND has_table_privilege('redrive.source', 'INSERT')",
     )
-    .persistent(false)
     .fetch_one(conn)
     .await
 }
 
 /// Tables that are not there count as a missing right, named `exist`.
-async fn missing_rights(
-    conn: &mut PgConnection,
-    layout: &Layout,
-) -> Result<Vec<(String, String)>, Error> {
+async fn missing_rights(conn: &mut Conn, layout: &Layout) -> Result<Vec<(String, String)>, Error> {
     let schema = layout.quoted();
     let mut names = Vec::new();
     let mut rights = Vec::new();
@@ -162,7 +157,6 @@ async fn missing_rights(
     .bind(names)
     .bind(rights)
     .bind(sequences)
-    .persistent(false)
     .fetch_all(conn)
     .await?;
     for row in rows {

@@ -1,5 +1,10 @@
 use std::sync::Arc;
 
+use sqlx::{Decode, Postgres, Type};
+
+use super::PostgresStore;
+use super::conn::begin;
+use super::pool::Purpose;
 use crate::store::contract::{self, Seeded};
 use crate::testing::fixture::Fixture;
 use crate::testing::postgres::TestDatabase;
@@ -7,6 +12,7 @@ use crate::testing::postgres::TestDatabase;
 mod access;
 mod faults;
 mod migrations;
+mod names;
 mod tls;
 
 /// Loads rows into a database of a schema version.
@@ -15,6 +21,22 @@ async fn seeded(rows: Fixture, version: u32) -> Option<(TestDatabase, Seeded)> {
     database.load(&rows).await;
     let store = Arc::new(database.store());
     Some((database, Seeded { store, rows }))
+}
+
+/// Asks over the connection that a page used last.
+async fn ask<T>(store: &PostgresStore, question: &'static str) -> Vec<T>
+where
+    T: Send + Unpin + for<'r> Decode<'r, Postgres> + Type<Postgres>,
+{
+    let pool = store.session().pool();
+    pool.settled().await;
+    let mut transaction = pool.begin(Purpose::Pages, begin!("BEGIN")).await.unwrap();
+    let answer = sqlx::query_scalar(question)
+        .fetch_all(&mut transaction.conn)
+        .await
+        .unwrap();
+    transaction.rollback().await;
+    answer
 }
 
 #[tokio::test]

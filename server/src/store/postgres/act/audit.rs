@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use app::actions::Request;
 use sqlx::Error;
-use sqlx::postgres::{PgArguments, PgConnection, Postgres};
+use sqlx::postgres::{PgArguments, Postgres};
 use sqlx::query::Query;
 use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::{Entry, Halt, own_tables};
 use crate::clock::SharedClock;
+use crate::store::postgres::conn::Conn;
+use crate::store::postgres::pool::Purpose;
 use crate::store::postgres::session::Session;
 
 const SOURCE: &str = "SELECT id FROM redrive.source WHERE hangfire_schema = $1";
@@ -35,14 +37,9 @@ const PAUSE: Duration = Duration::from_millis(300);
 ///
 /// # Errors
 /// The database's.
-pub(super) async fn source(
-    conn: &mut PgConnection,
-    schema: &str,
-    new_id: Uuid,
-) -> Result<Uuid, Error> {
+pub(super) async fn source(conn: &mut Conn, schema: &str, new_id: Uuid) -> Result<Uuid, Error> {
     let known: Option<Uuid> = sqlx::query_scalar(SOURCE)
         .bind(schema)
-        .persistent(false)
         .fetch_optional(&mut *conn)
         .await?;
     if let Some(id) = known {
@@ -51,12 +48,10 @@ pub(super) async fn source(
     sqlx::query(REGISTER)
         .bind(new_id)
         .bind(schema)
-        .persistent(false)
         .execute(&mut *conn)
         .await?;
     sqlx::query_scalar(SOURCE)
         .bind(schema)
-        .persistent(false)
         .fetch_one(conn)
         .await
 }
@@ -67,7 +62,7 @@ pub(super) async fn source(
 /// The database's; [`Error::RowNotFound`] where a row of that id is there already: the action has
 /// been done.
 pub(super) async fn insert(
-    conn: &mut PgConnection,
+    conn: &mut Conn,
     source: Uuid,
     id: Uuid,
     request: &Request,
@@ -93,12 +88,12 @@ pub(super) async fn write_down(
     request: &Request,
     entry: &Entry,
 ) -> Result<bool, Halt> {
-    let mut transaction = session.pool().begin_with(super::BEGIN).await?;
-    own_tables(&mut transaction).await?;
-    let source = source(&mut transaction, session.schema(), clock.new_id()).await?;
-    let written = row(source, id, request, entry)
-        .execute(&mut *transaction)
-        .await?;
+    let pool = session.pool();
+    let mut transaction = pool.begin(Purpose::Rare, super::BEGIN).await?;
+    let conn = &mut transaction.conn;
+    own_tables(conn).await?;
+    let source = source(conn, session.schema(), clock.new_id()).await?;
+    let written = row(source, id, request, entry).execute(conn).await?;
     transaction.commit().await?;
     Ok(written.rows_affected() == 1)
 }
@@ -144,12 +139,17 @@ pub(super) async fn settle(
 
 /// What the row that is there says: it may be our own of an earlier try, whose answer was lost.
 async fn happened(session: &Session, id: Uuid) -> Option<Settled> {
+    let mut transaction = session
+        .pool()
+        .begin(Purpose::Rare, super::BEGIN)
+        .await
+        .ok()?;
     let outcome: Result<String, Error> =
         sqlx::query_scalar("SELECT outcome FROM redrive.audit WHERE id = $1")
             .bind(id)
-            .persistent(false)
-            .fetch_one(session.pool())
+            .fetch_one(&mut transaction.conn)
             .await;
+    transaction.leave();
     match outcome {
         Ok(outcome) if outcome == "done" => Some(Settled::Happened),
         Ok(_) => Some(Settled::DidNot),
@@ -184,7 +184,6 @@ fn row(
         .bind(request.reason.as_deref().map(storable))
         .bind(entry.outcome.slug())
         .bind(storable(&entry.outcome.sentence()))
-        .persistent(false)
 }
 
 /// `PostgreSQL` stores no NUL characters.

@@ -3,11 +3,11 @@
 use app::actions::found::{FoundJob, FoundServer};
 use app::model::invocation::Arguments;
 use app::model::state::{Instant, StateName, StateRow};
-use sqlx::postgres::PgConnection;
 use sqlx::{Error, Row as _};
 
 use super::Layout;
 use crate::store::decode;
+use crate::store::postgres::conn::Conn;
 use crate::store::postgres::job::{parameters, queue_row, state_row};
 
 /// The lock leaves the job's foreign keys alone: state rows and parameters can still be added.
@@ -48,27 +48,22 @@ SELECT v.id::text AS id,
 FROM {s}.server v ORDER BY v.id LIMIT 10000";
 
 /// The schema's version at this moment: a newer Hangfire may have upgraded it since we looked.
-pub(super) async fn version(
-    conn: &mut PgConnection,
-    layout: &Layout,
-) -> Result<Option<i32>, Error> {
+pub(super) async fn version(conn: &mut Conn, layout: &Layout) -> Result<Option<i32>, Error> {
     sqlx::query_scalar(layout.sql("SELECT max(version)::int FROM {s}.schema"))
-        .persistent(false)
         .fetch_one(conn)
         .await
 }
 
 /// The database's clock.
-pub(super) async fn now(conn: &mut PgConnection) -> Result<Instant, Error> {
+pub(super) async fn now(conn: &mut Conn) -> Result<Instant, Error> {
     sqlx::query_scalar("SELECT clock_timestamp()")
-        .persistent(false)
         .fetch_one(conn)
         .await
 }
 
 /// When a state row of a job was written.
 pub(super) async fn since(
-    conn: &mut PgConnection,
+    conn: &mut Conn,
     layout: &Layout,
     job: i64,
     state: i64,
@@ -76,7 +71,6 @@ pub(super) async fn since(
     let row = sqlx::query(layout.sql(SINCE))
         .bind(job)
         .bind(state)
-        .persistent(false)
         .fetch_optional(conn)
         .await?;
     row.map_or(Ok(None), |row| row.try_get("since"))
@@ -84,13 +78,12 @@ pub(super) async fn since(
 
 /// A job, its row and its queue rows locked.
 pub(super) async fn job(
-    conn: &mut PgConnection,
+    conn: &mut Conn,
     layout: &Layout,
     id: i64,
 ) -> Result<Option<FoundJob>, Error> {
     let Some(row) = sqlx::query(layout.sql(JOB))
         .bind(id)
-        .persistent(false)
         .fetch_optional(&mut *conn)
         .await?
     else {
@@ -131,7 +124,6 @@ pub(super) async fn job(
         parameters,
         queue_rows: sqlx::query(layout.sql(QUEUE_ROWS))
             .bind(id)
-            .persistent(false)
             .fetch_all(conn)
             .await?
             .iter()
@@ -141,7 +133,7 @@ pub(super) async fn job(
 }
 
 async fn state_by_id(
-    conn: &mut PgConnection,
+    conn: &mut Conn,
     layout: &Layout,
     job: i64,
     id: i64,
@@ -149,7 +141,6 @@ async fn state_by_id(
     let row = sqlx::query(layout.sql(STATE))
         .bind(job)
         .bind(id)
-        .persistent(false)
         .fetch_optional(conn)
         .await?;
     row.as_ref().map(state_row).transpose()
@@ -157,7 +148,7 @@ async fn state_by_id(
 
 /// What a deleted job was: its newest older row that is not `Deleted`.
 async fn before(
-    conn: &mut PgConnection,
+    conn: &mut Conn,
     layout: &Layout,
     job: i64,
     current: i64,
@@ -165,7 +156,6 @@ async fn before(
     let id: Option<i64> = sqlx::query_scalar(layout.sql(BEFORE))
         .bind(job)
         .bind(current)
-        .persistent(false)
         .fetch_optional(&mut *conn)
         .await?;
     match id {
@@ -174,14 +164,9 @@ async fn before(
     }
 }
 
-async fn last_queue(
-    conn: &mut PgConnection,
-    layout: &Layout,
-    job: i64,
-) -> Result<Option<String>, Error> {
+async fn last_queue(conn: &mut Conn, layout: &Layout, job: i64) -> Result<Option<String>, Error> {
     let queue: Option<Option<String>> = sqlx::query_scalar(layout.sql(LAST_QUEUE))
         .bind(job)
-        .persistent(false)
         .fetch_optional(conn)
         .await?;
     Ok(queue
@@ -190,12 +175,8 @@ async fn last_queue(
 }
 
 /// Every server, with its heartbeat's age by the database's clock.
-pub(super) async fn servers(
-    conn: &mut PgConnection,
-    layout: &Layout,
-) -> Result<Vec<FoundServer>, Error> {
+pub(super) async fn servers(conn: &mut Conn, layout: &Layout) -> Result<Vec<FoundServer>, Error> {
     sqlx::query(layout.sql(SERVERS))
-        .persistent(false)
         .fetch_all(conn)
         .await?
         .iter()

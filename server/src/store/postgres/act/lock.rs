@@ -4,9 +4,9 @@ use app::actions::Outcome;
 use app::actions::decide::{STALE_LOCK_MS, held, scheduler_at_work, stale_lock_note};
 use app::model::state::Instant;
 use sqlx::Row as _;
-use sqlx::postgres::PgConnection;
 
 use super::{Halt, Layout};
+use crate::store::postgres::conn::Conn;
 
 /// What crashed holders leave behind is cleared after as long as Hangfire itself waits.
 const CLEAR: &str = "
@@ -38,7 +38,7 @@ impl Locks {
     /// [`app::actions::Outcome::Busy`] where somebody holds it.
     pub(super) async fn take(
         &mut self,
-        conn: &mut PgConnection,
+        conn: &mut Conn,
         layout: &Layout,
         job: i64,
     ) -> Result<Option<String>, Halt> {
@@ -54,7 +54,7 @@ impl Locks {
     /// [`app::actions::Outcome::Busy`] where the scheduler holds it.
     pub(super) async fn take_scheduler(
         &mut self,
-        conn: &mut PgConnection,
+        conn: &mut Conn,
         layout: &Layout,
     ) -> Result<(), Halt> {
         let resource = format!("{}:locks:schedulepoller", layout.schema());
@@ -66,7 +66,7 @@ impl Locks {
     /// Takes a lock; since when a stale one stood that was cleared for it.
     async fn take_resource(
         &mut self,
-        conn: &mut PgConnection,
+        conn: &mut Conn,
         layout: &Layout,
         resource: String,
         held: impl FnOnce(Option<Instant>, Instant) -> Outcome,
@@ -74,7 +74,6 @@ impl Locks {
         let stale = sqlx::query(layout.sql(CLEAR))
             .bind(&resource)
             .bind(STALE_LOCK_MS)
-            .persistent(false)
             .fetch_optional(&mut *conn)
             .await?;
         let stale = match stale {
@@ -83,7 +82,6 @@ impl Locks {
         };
         let taken = sqlx::query(layout.sql(TAKE))
             .bind(&resource)
-            .persistent(false)
             .execute(&mut *conn)
             .await?;
         if taken.rows_affected() == 1 {
@@ -92,7 +90,6 @@ impl Locks {
         }
         let holder = sqlx::query(layout.sql(HOLDER))
             .bind(&resource)
-            .persistent(false)
             .fetch_optional(&mut *conn)
             .await?;
         let (since, now) = match holder {
@@ -107,14 +104,9 @@ impl Locks {
     ///
     /// # Errors
     /// The database's.
-    pub(super) async fn release(
-        self,
-        conn: &mut PgConnection,
-        layout: &Layout,
-    ) -> Result<(), sqlx::Error> {
+    pub(super) async fn release(self, conn: &mut Conn, layout: &Layout) -> Result<(), sqlx::Error> {
         sqlx::query(layout.sql(RELEASE))
             .bind(self.resources)
-            .persistent(false)
             .execute(conn)
             .await?;
         Ok(())

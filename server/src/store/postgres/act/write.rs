@@ -4,9 +4,9 @@ use app::actions::plan::{Plan, StateValue, Write};
 use app::model::state::StateName;
 use serde_json::{Map, Value};
 use sqlx::Error;
-use sqlx::postgres::PgConnection;
 
 use super::Layout;
+use crate::store::postgres::conn::Conn;
 
 const REMOVE_FROM_SET: &str = r#"DELETE FROM {s}."set" WHERE key = $1 AND value = $2"#;
 
@@ -48,11 +48,7 @@ const WAKE: &str = "NOTIFY new_job";
 ///
 /// # Errors
 /// The database's; [`Error::RowNotFound`] where a row that the plan relies on is not there.
-pub(super) async fn all(
-    conn: &mut PgConnection,
-    layout: &Layout,
-    plan: &Plan,
-) -> Result<i64, Error> {
+pub(super) async fn all(conn: &mut Conn, layout: &Layout, plan: &Plan) -> Result<i64, Error> {
     let mut state_id = None;
     for step in &plan.writes {
         if let Write::State {
@@ -71,13 +67,13 @@ pub(super) async fn all(
         }
     }
     if plan.enqueues() {
-        sqlx::query(WAKE).persistent(false).execute(conn).await?;
+        sqlx::query(WAKE).execute(conn).await?;
     }
     state_id.ok_or(Error::RowNotFound)
 }
 
 async fn state(
-    conn: &mut PgConnection,
+    conn: &mut Conn,
     layout: &Layout,
     plan: &Plan,
     job: i64,
@@ -99,12 +95,11 @@ async fn state(
         StateValue::CopyOf(id) => insert.bind(*id),
         StateValue::Object(pairs) => insert.bind(object(pairs)),
     };
-    let id: i64 = insert.persistent(false).fetch_one(&mut *conn).await?;
+    let id: i64 = insert.fetch_one(&mut *conn).await?;
     sqlx::query(layout.sql(SET_STATE))
         .bind(job)
         .bind(id)
         .bind(name.as_str())
-        .persistent(false)
         .execute(conn)
         .await?;
     Ok(id)
@@ -118,7 +113,7 @@ fn object(pairs: &[(&'static str, String)]) -> String {
     Value::Object(map).to_string()
 }
 
-async fn one(conn: &mut PgConnection, layout: &Layout, step: &Write) -> Result<(), Error> {
+async fn one(conn: &mut Conn, layout: &Layout, step: &Write) -> Result<(), Error> {
     let text = |template: &str| layout.sql(template);
     let query = match step {
         Write::RemoveFromSet { key, value } => {
@@ -151,6 +146,6 @@ async fn one(conn: &mut PgConnection, layout: &Layout, step: &Write) -> Result<(
         // Done by `state`, whose id is needed.
         Write::State { .. } => return Ok(()),
     };
-    query.persistent(false).execute(conn).await?;
+    query.execute(conn).await?;
     Ok(())
 }

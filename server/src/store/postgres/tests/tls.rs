@@ -3,6 +3,7 @@ use std::sync::Arc;
 use app::ports::error::StoreError;
 use app::ports::jobs::{Anchor, JobFilter, JobStore as _};
 
+use super::ask;
 use crate::clock::SystemClock;
 use crate::store::postgres::PostgresStore;
 use crate::testing::postgres::TestDatabase;
@@ -30,13 +31,12 @@ async fn connections_are_encrypted_and_the_servers_certificate_is_checked() {
         .list(&JobFilter::default(), Anchor::Start, 50)
         .await;
     assert!(page.unwrap().rows.is_empty());
-    let encrypted: bool =
-        sqlx::query_scalar("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
-            .persistent(false)
-            .fetch_one(trusting.session().pool())
-            .await
-            .unwrap();
-    assert!(encrypted);
+    let encrypted: Vec<bool> = ask(
+        &trusting,
+        "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()",
+    )
+    .await;
+    assert_eq!(encrypted, [true]);
     // The system's own authorities did not sign it.
     let strict = open("sslmode=verify-full");
     let refused = strict.list(&JobFilter::default(), Anchor::Start, 50).await;
