@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use crate::model::state::{Instant, ListState};
 use crate::ports::jobs::{Anchor, JobFilter};
 
+pub mod claims;
+
 /// Makes URLs below a base path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Links {
@@ -180,10 +182,14 @@ fn decode(text: &str, filter: &JobFilter) -> Result<i64, CursorError> {
     }
 }
 
-/// FNV-1a over the filter as it stands in the URL: the same in every process and version.
 fn fingerprint(filter: &JobFilter) -> u32 {
     let mut query = Query::default();
     query.filter(filter);
+    fingerprint_of(&query)
+}
+
+/// FNV-1a over a filter as it stands in the URL: the same in every process and version.
+fn fingerprint_of(query: &Query) -> u32 {
     query.text.bytes().fold(0x811c_9dc5, |hash: u32, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
     })

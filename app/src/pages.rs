@@ -1,6 +1,7 @@
 //! The pages: each takes a plain model and makes HTML of it. A handler fills the model.
 
 pub mod audit;
+pub mod claims;
 pub mod document;
 pub mod job;
 pub mod jobs;

@@ -37,6 +37,8 @@ pub struct Chrome {
     pub sources: Vec<SourceChip>,
     /// Jobs by state of the source, where they were counted.
     pub counts: Option<CountsView>,
+    /// Stale claims of the source, all its tables together, where they were counted.
+    pub stale_claims: Option<i64>,
     /// Lines at the foot of the navigation, for example `PostgreSQL 15.18, schema 23`.
     pub foot: Vec<String>,
     /// Who acts.
@@ -73,6 +75,8 @@ pub struct Assets {
 pub enum Section {
     /// Lists of jobs; the list, or none for jobs in every state.
     Jobs(Option<ListState>),
+    /// Claims.
+    Claims,
     /// The servers.
     Servers,
     /// What operators did.
@@ -296,8 +300,32 @@ fn source_picker(chrome: &Chrome) -> Option<AnyView> {
     )
 }
 
-/// The entries of the navigation: symbol, words, URL, whether the page is in it, figure.
-fn entries(chrome: &Chrome) -> Vec<(&'static str, &'static str, String, bool, Option<String>)> {
+/// An entry of the navigation.
+struct Entry {
+    symbol: &'static str,
+    words: &'static str,
+    href: String,
+    /// Whether the page is in it.
+    on: bool,
+    figure: Option<String>,
+    /// How many things there want somebody, and the word for them; `None` where none do.
+    calls: Option<(i64, &'static str)>,
+}
+
+impl Entry {
+    fn new(symbol: &'static str, words: &'static str, href: String, on: bool) -> Self {
+        Self {
+            symbol,
+            words,
+            href,
+            on,
+            figure: None,
+            calls: None,
+        }
+    }
+}
+
+fn entries(chrome: &Chrome) -> Vec<Entry> {
     let Some(source) = chrome.source.as_ref() else {
         return Vec::new();
     };
@@ -307,30 +335,32 @@ fn entries(chrome: &Chrome) -> Vec<(&'static str, &'static str, String, bool, Op
         .as_ref()
         .map(|counts| thousands(counts.total()));
     let all = links.jobs(&crate::ports::jobs::JobFilter::default(), None, None);
+    let claims = links.claims(&crate::links::claims::ClaimsView::default(), None);
     let at = |section: Section| chrome.section == section;
+    let in_jobs = matches!(chrome.section, Section::Jobs(_));
+    let stale = chrome.stale_claims.filter(|stale| *stale > 0);
     vec![
-        (
+        Entry::new(
             "i-overview",
             "Overview",
             links.overview(),
             at(Section::Overview),
-            None,
         ),
-        (
-            "i-jobs",
-            "Jobs",
-            all,
-            matches!(chrome.section, Section::Jobs(_)),
-            total,
-        ),
-        (
+        Entry {
+            figure: total,
+            ..Entry::new("i-jobs", "Jobs", all, in_jobs)
+        },
+        Entry {
+            calls: stale.map(|stale| (stale, "stale")),
+            ..Entry::new("i-claims", "Claims", claims, at(Section::Claims))
+        },
+        Entry::new(
             "i-servers",
             "Servers",
             links.servers(),
             at(Section::Servers),
-            None,
         ),
-        ("i-audit", "Audit", links.audit(), at(Section::Audit), None),
+        Entry::new("i-audit", "Audit", links.audit(), at(Section::Audit)),
     ]
 }
 
@@ -366,19 +396,27 @@ fn navigation(chrome: &Chrome) -> AnyView {
     let mut states = states;
     let items: Vec<_> = entries(chrome)
         .into_iter()
-        .map(|(symbol, words, href, on, figure)| {
-            let sub = (symbol == "i-jobs").then(|| states.take()).flatten();
-            let exact = on && !matches!(chrome.section, Section::Jobs(Some(_)));
+        .map(|entry| {
+            let sub = (entry.symbol == "i-jobs").then(|| states.take()).flatten();
+            let exact = entry.on && !matches!(chrome.section, Section::Jobs(Some(_)));
+            let calls = entry.calls.map(|(n, word)| {
+                view! {
+                    <span class="n warn">
+                        {thousands(n)} <span class="nav-w">{format!(" {word}")}</span>
+                    </span>
+                }
+            });
             view! {
                 <li>
                     <a
-                        class=if on { "nav-a on" } else { "nav-a" }
-                        href=href
+                        class=if entry.on { "nav-a on" } else { "nav-a" }
+                        href=entry.href
                         aria-current=exact.then_some("page")
                     >
-                        {icon(symbol)}
-                        <span class="nav-t">{words}</span> " "
-                        {figure.map(|n| view! { <span class="n">{n}</span> })}
+                        {icon(entry.symbol)}
+                        <span class="nav-t">{entry.words}</span> " "
+                        {entry.figure.map(|n| view! { <span class="n">{n}</span> })}
+                        {calls}
                     </a>
                     {sub}
                 </li>
@@ -412,8 +450,19 @@ fn navigation(chrome: &Chrome) -> AnyView {
 fn short_navigation(chrome: &Chrome) -> AnyView {
     let items: Vec<_> = entries(chrome)
         .into_iter()
-        .map(|(symbol, words, href, on, _)| {
-            view! { <a href=href aria-current=on.then_some("page")>{icon(symbol)} {words}</a> }
+        .map(|entry| {
+            let calls = entry.calls.map(|(n, word)| {
+                view! {
+                    <span class="tab-n">
+                        {thousands(n)} <span class="vh">{format!(" {word}")}</span>
+                    </span>
+                }
+            });
+            view! {
+                <a href=entry.href aria-current=entry.on.then_some("page")>
+                    {icon(entry.symbol)} {entry.words} {calls}
+                </a>
+            }
         })
         .collect();
     view! { <nav class="tabbar" aria-label="Main, short">{items}</nav> }.into_any()

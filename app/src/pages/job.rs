@@ -3,10 +3,11 @@
 
 mod actions;
 mod arguments;
+mod claims;
 mod happened;
 mod head;
 mod history;
-mod kit;
+pub(crate) mod kit;
 mod next;
 mod parameters;
 #[cfg(test)]
@@ -20,11 +21,13 @@ use leptos::prelude::*;
 use crate::actions::found::Limits;
 use crate::links::{Links, SourceLinks};
 use crate::model::attempt::PlannedRetry;
+use crate::model::claim::table::ClaimsTable;
 use crate::model::continuation;
 use crate::model::job::{JobRecord, Server, TypedDelay};
 use crate::model::policy::{Plan, Policy};
 use crate::model::state::{Instant, ListState, StateName, StateRow};
 use crate::model::timeline::{Context, History, ObservedDelay, RetryBudget, Timeline};
+use crate::pages::claims::JudgedClaim;
 use crate::ports::audit::AuditRow;
 
 /// A job's name is cut to so many characters.
@@ -57,8 +60,19 @@ pub struct Given {
     pub neighbours: (Option<i64>, Option<i64>),
     /// An older page of the state history and the row it ends before, where the URL asks for it.
     pub older: Option<(i64, Vec<StateRow>)>,
+    /// Its claims, in every claims table of the source; why they cannot be told, in words.
+    pub claims: Result<Vec<JobClaim>, String>,
     /// Now, by the database's clock.
     pub now: Instant,
+}
+
+/// A claim of the job.
+#[derive(Debug, Clone)]
+pub struct JobClaim {
+    /// Its table.
+    pub table: ClaimsTable,
+    /// The claim, with what is known of it.
+    pub judged: JudgedClaim,
 }
 
 /// Everything the page shows, derived from what was gathered.
@@ -232,7 +246,7 @@ pub fn job_page(page: JobPage) -> AnyView {
         </div>
         {happened::section(&page)}
         <div class="cols job-more">
-            <div class="c7">{why} {arguments} {parameters::section(&page)}</div>
+            <div class="c7">{claims::section(&page)} {why} {arguments} {parameters::section(&page)}</div>
             <div class="c5">{history::section(&page)}</div>
         </div>
     }

@@ -14,6 +14,7 @@ use crate::components::shell::{CountsView, SourceChip, page_context};
 use crate::components::state;
 use crate::components::time;
 use crate::links::SourceLinks;
+use crate::links::claims::ClaimsView;
 use crate::model::job::Server;
 use crate::model::state::ListState;
 use crate::ports::error::StoreError;
@@ -33,6 +34,8 @@ pub struct OverviewPage {
     pub failures: Result<JobPage, StoreError>,
     /// The servers.
     pub servers: Result<Vec<Server>, StoreError>,
+    /// Stale claims of all tables together, where they were counted.
+    pub stale_claims: Option<i64>,
     /// A heartbeat older than this, in milliseconds, means that the server is gone.
     pub gone_ms: i64,
 }
@@ -146,6 +149,7 @@ fn needs(page: &OverviewPage, links: &SourceLinks) -> Vec<Need> {
     if let Ok(servers) = &page.servers {
         needs.extend(server_needs(servers, page, links));
     }
+    needs.extend(claim_needs(page, links));
     let counts = page.counts.as_ref();
     if let Some(failed) = counts.map(|c| c.of(ListState::Failed)).filter(|&n| n > 0) {
         let (verb, stay) = if failed == 1 {
@@ -176,6 +180,25 @@ fn needs(page: &OverviewPage, links: &SourceLinks) -> Vec<Need> {
         }
     }
     needs
+}
+
+fn claim_needs(page: &OverviewPage, links: &SourceLinks) -> Option<Need> {
+    let stale = page.stale_claims.filter(|stale| *stale > 0)?;
+    let (is, its) = if stale == 1 {
+        ("is", "its")
+    } else {
+        ("are", "their")
+    };
+    Some(Need {
+        urgent: false,
+        symbol: "i-claims",
+        headline: format!("{} {is} stale", count(stale, "claim")),
+        evidence: format!(
+            "Sending for longer than {its} cut-off: what they stand for may never have left."
+        ),
+        offer: "See claims",
+        href: links.claims(&ClaimsView::default(), None),
+    })
 }
 
 fn server_needs(servers: &[Server], page: &OverviewPage, links: &SourceLinks) -> Vec<Need> {

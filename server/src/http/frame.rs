@@ -320,6 +320,7 @@ impl Visit {
             counts: snapshot
                 .as_ref()
                 .and_then(|snapshot| counts(snapshot, self.now)),
+            stale_claims: None,
             foot: snapshot.as_ref().map(foot).unwrap_or_default(),
             actor: self.state.actor(),
             now: self.now,

@@ -39,6 +39,7 @@ pub(crate) fn chrome() -> Chrome {
         source: Some(chip("prod")),
         sources: vec![chip("prod")],
         counts: None,
+        stale_claims: None,
         foot: vec!["PostgreSQL 15.18, schema 23".into()],
         actor: Actor {
             name: "ada".into(),

@@ -98,6 +98,7 @@ fn confirmation(page: &JobPage, found: &Found, action: &Action, first: bool) -> 
     let reason_id = format!("why-{slug}");
     let notes = warnings(action, found, record)
         .into_iter()
+        .chain(super::claims::warnings(page, action))
         .map(|words| {
             view! { <div class="note">{icon("i-warn")} <p>{shown(&words).into_owned()}</p></div> }
         })

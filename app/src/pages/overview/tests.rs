@@ -40,6 +40,7 @@ fn page(failed: i64, servers: Vec<Server>) -> OverviewPage {
             has_older: false,
         }),
         servers: Ok(servers),
+        stale_claims: None,
         gone_ms: 300_000,
     }
 }

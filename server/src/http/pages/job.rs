@@ -83,6 +83,7 @@ pub async fn show(
         parent_state,
         neighbours,
         older: before.zip(older),
+        claims: Ok(Vec::new()),
         now: visit.now() + TimeDelta::milliseconds(skew),
     });
     let title = page.title();

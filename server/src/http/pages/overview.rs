@@ -45,6 +45,7 @@ pub async fn show(
         counts: visit.counts(&source),
         failures,
         servers,
+        stale_claims: None,
         gone_ms: SERVER_GONE_MS,
     };
     let visit = visit.with_flash(flash);

@@ -166,6 +166,7 @@ pub(super) fn given(record: JobRecord, now: &str) -> Given {
         parent_state: None,
         neighbours: (None, None),
         older: None,
+        claims: Ok(Vec::new()),
         now: at(now),
     }
 }
