@@ -288,7 +288,7 @@ fn a_cut_trace_says_how_long_it_is_and_leads_to_all_of_it() {
     // 21 characters of the first line, and a thousand frames of 52.
     assert!(
         why.section("why")
-            .contains("Cut: the first 20,000 of 52,021 characters."),
+            .contains("Cut: the first 20,000 of 52,021 characters, about 52 kB."),
         "{}",
         why.section("why").chars().take(300).collect::<String>()
     );

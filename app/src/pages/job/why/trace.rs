@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::components::number::{count, thousands};
+use crate::components::number::{bytes, count, thousands};
 use crate::components::text::{shown, stored};
 use crate::model::attempt::Failure;
 use crate::model::stack::{ExceptionHead, Frame, Line, StackTrace};
@@ -44,14 +44,19 @@ fn cut_note(page: &JobPage, failure: &Failure, details: &str, text: &str) -> Opt
     let total = failure
         .details_chars
         .unwrap_or_else(|| i64_of(details.chars().count()));
+    // Where the part that is known has one byte per character, so will the rest.
+    let size = details
+        .is_ascii()
+        .then(|| format!(", about {}", bytes(total)));
     let href = page.urls.trace(page.record().id, failure.state_id);
     Some(
         view! {
             <p class="sub">
                 {format!(
-                    "Cut: the first {} of {} characters. ",
+                    "Cut: the first {} of {} characters{}. ",
                     thousands(i64_of(text.chars().count())),
                     thousands(total),
+                    size.unwrap_or_default(),
                 )}
                 <a href=href>"All of it, as plain text"</a>
             </p>
