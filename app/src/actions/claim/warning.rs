@@ -52,3 +52,6 @@ pub fn requeue_warning(
     }
     .map(|warning| warning.trim_end().to_owned())
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,7 @@
 //! Hand-made claims and the jobs behind them for tests.
 
+pub(crate) mod arbitrary;
+
 use super::evidence::{Answer, Asked, Evidence, Facts, Owner};
 use super::keys::{KeyPattern, KeyRule, Match};
 use super::table::{ClaimWay, ClaimsTable, ColumnTypes, Columns, ProviderRule, Shape};
@@ -132,8 +134,18 @@ pub(crate) fn owner(job: i64, rows: &[Row]) -> Owner {
 }
 
 pub(crate) fn owner_created(job: i64, created_at: Instant, rows: &[Row]) -> Owner {
+    built(job, created_at, rows, None)
+}
+
+/// As [`owner`], with a reason of its last row.
+pub(crate) fn owner_because(job: i64, rows: &[Row], reason: &str) -> Owner {
+    let created_at = rows.first().map_or_else(now, |row| ago_s(row.1));
+    built(job, created_at, rows, Some(reason))
+}
+
+fn built(job: i64, created_at: Instant, rows: &[Row], reason: Option<&str>) -> Owner {
     let state = rows.last().map(|row| StateName::parse(row.0));
-    let rows: Vec<StateRow> = (job * 100..)
+    let mut rows: Vec<StateRow> = (job * 100..)
         .zip(rows)
         .map(|(id, (name, ago, data))| StateRow {
             id,
@@ -144,6 +156,9 @@ pub(crate) fn owner_created(job: i64, created_at: Instant, rows: &[Row]) -> Owne
             details_chars: None,
         })
         .collect();
+    if let Some(last) = rows.last_mut() {
+        last.reason = reason.map(str::to_owned);
+    }
     Owner {
         job,
         by: Match::Rule,

@@ -61,10 +61,14 @@ pub enum Zone {
 /// .NET ticks of the year 1970.
 const UNIX_EPOCH_TICKS: i64 = 621_355_968_000_000_000;
 
+/// .NET ticks of the last second that the other units reach. Beyond it lie nanoseconds since 1970,
+/// which no column type of .NET's holds: they are not read rather than taken for the year 3722.
+const LAST_TICKS: i64 = UNIX_EPOCH_TICKS + 99_999_999_999_999_999;
+
 impl Written {
     /// Reads a stored value: the instant, cut to microseconds, and how it is written. Whole numbers
     /// are told apart by their size: each unit's range covers the years 1973 to 2286 and meets no
-    /// other.
+    /// other. Without a zone the value is taken for UTC.
     pub fn of(token: &str) -> Option<(Instant, Self)> {
         let token = token.trim();
         match token.parse::<i64>() {
@@ -79,7 +83,7 @@ impl Written {
             100_000_000..=9_999_999_999 => Some((micros(number * 1_000_000)?, Self::Seconds)),
             100_000_000_000..=9_999_999_999_999 => Some((micros(number * 1_000)?, Self::Millis)),
             100_000_000_000_000..=9_999_999_999_999_999 => Some((micros(number)?, Self::Micros)),
-            UNIX_EPOCH_TICKS..=3_155_378_975_999_999_999 => {
+            UNIX_EPOCH_TICKS..=LAST_TICKS => {
                 Some((micros((number - UNIX_EPOCH_TICKS) / 10)?, Self::Ticks))
             }
             _ => None,
@@ -140,12 +144,21 @@ fn offset(text: &str) -> Option<(Zone, TimeDelta)> {
         b'-' => -1,
         _ => return None,
     };
-    let digits: String = text.get(1..)?.chars().filter(|c| *c != ':').collect();
-    let number: i64 = digits.parse().ok()?;
-    let (zone, minutes) = match digits.len() {
-        2 => (Zone::Hours, number * 60),
-        4 => (Zone::Minutes, number / 100 * 60 + number % 100),
+    let (hours, minutes) = (text.get(1..3)?, text.get(3..)?);
+    let minutes = minutes.strip_prefix(':').unwrap_or(minutes);
+    let zone = match (text.len(), minutes.len()) {
+        (3, 0) => Zone::Hours,
+        (5 | 6, 2) => Zone::Minutes,
         _ => return None,
     };
+    let number = |digits: &str, below: i64| -> Option<i64> {
+        let only_digits = digits.bytes().all(|b| b.is_ascii_digit());
+        let number = format!("0{digits}").parse().ok()?;
+        (only_digits && number < below).then_some(number)
+    };
+    let minutes = number(hours, 24)? * 60 + number(minutes, 60)?;
     Some((zone, TimeDelta::minutes(sign * minutes)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -86,7 +86,10 @@ impl Verdict {
             return Self::safe(why);
         }
         let mut why = vec![words::no_replay(facts, evidence)];
-        why.extend(denial.and_then(Result::err));
+        why.extend(match denial {
+            Some(denial) => denial.err(),
+            None => words::may_go_on(facts),
+        });
         why.extend(words::not_asked(facts));
         Self::unknown(why.join(" "))
     }

@@ -1,6 +1,9 @@
 //! Every rule of the decision, on claims and jobs made by hand.
 
 mod jobs;
+mod marks;
+mod property;
+mod refusals;
 mod resends;
 
 use super::*;

@@ -40,7 +40,7 @@ fn begun(owner: &Owner) -> Option<FirstSend> {
         return Some(FirstSend {
             at: owner.created_at,
             from: format!(
-                "job #{} was created; its first attempts are not known any more",
+                "job #{} was created, whose first attempts are not known",
                 owner.job
             ),
         });

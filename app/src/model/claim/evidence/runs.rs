@@ -64,6 +64,21 @@ impl<'a> Run<'a> {
         matches!(self.attempt.outcome, Outcome::Running | Outcome::Orphaned)
     }
 
+    /// `attempt 1 of job #7`.
+    pub(crate) fn name(&self) -> String {
+        format!("attempt {} of job #{}", self.attempt.number, self.owner.job)
+    }
+
+    /// Why it may be running still although nothing says so, after its name.
+    pub(crate) fn still(&self) -> String {
+        match &self.attempt.server {
+            Some(server) => format!(
+                "may be running still: nothing says when it stopped, and its server {server} reports"
+            ),
+            None => "may be running still: its row does not say on which server".to_owned(),
+        }
+    }
+
     /// Until when it may have gone on. Rows end a lost, cancelled or put-back attempt, but not its
     /// worker: that goes on until it notices, or its server dies.
     pub(crate) fn may_go_on(&self, facts: &Facts<'a>) -> May {

@@ -1,1 +1,2 @@
 mod recorded;
+mod runs;

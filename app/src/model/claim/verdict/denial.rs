@@ -42,7 +42,7 @@ fn doubt(facts: &Facts<'_>, evidence: &Evidence) -> Option<String> {
         }
     }
     Run::all(facts).find_map(|run| {
-        let name = format!("attempt {} of job #{}", run.attempt.number, run.owner.job);
+        let name = run.name();
         if run.attempt.started_at >= asked {
             return Some(format!("{name} began since: ask again"));
         }
@@ -50,15 +50,7 @@ fn doubt(facts: &Facts<'_>, evidence: &Evidence) -> Option<String> {
             May::Until(end) if end >= asked => {
                 Some(format!("{name} may have gone on since: ask again"))
             }
-            May::Still => Some(match &run.attempt.server {
-                Some(server) => format!(
-                    "{name} may be running still: nothing says when it stopped, and its server \
-                     {server} reports"
-                ),
-                None => {
-                    format!("{name} may be running still: its row does not say on which server")
-                }
-            }),
+            May::Still => Some(format!("{name} {}", run.still())),
             May::Until(_) | May::Over => None,
         }
     })

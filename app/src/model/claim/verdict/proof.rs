@@ -33,9 +33,10 @@ pub(super) fn nothing_sent(facts: &Facts<'_>) -> Option<String> {
         .all(|run| {
             let attempt = run.attempt;
             let skipped = attempt.outcome == Outcome::Succeeded && attempt.started_at > claimed;
-            // An insert-first run that was over by then had no claim, and so did not send.
+            // An insert-first run that had failed by then had no claim, and so did not send. One
+            // that had succeeded may have sent under a claim that is not there any more.
             let over_before = insert_first
-                && matches!(attempt.outcome, Outcome::Succeeded | Outcome::Failed)
+                && attempt.outcome == Outcome::Failed
                 && attempt.ended_at.is_some_and(|ended| ended < claimed);
             skipped || over_before || sent_nothing(attempt, facts.table).is_some()
         });

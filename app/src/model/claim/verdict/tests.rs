@@ -1,6 +1,12 @@
 mod cases;
+mod denied;
+mod properties;
+mod proven;
+mod replayed;
+mod undecided;
 
 use super::super::evidence::Answer;
+use super::super::table::ClaimWay;
 use super::super::testing::*;
 use super::*;
 

@@ -2,7 +2,9 @@
 
 use super::room_ms;
 use crate::model::claim::ClaimStatus;
-use crate::model::claim::evidence::{Answer, CLOCKS_MS, Evidence, Facts, FirstSend, Holder};
+use crate::model::claim::evidence::{
+    Answer, CLOCKS_MS, Evidence, Facts, FirstSend, Holder, May, Run,
+};
 use crate::model::claim::keys::Match;
 use crate::model::words::{ago, clock, span};
 
@@ -132,4 +134,11 @@ pub(super) fn not_asked(facts: &Facts<'_>) -> Option<String> {
         }
         None => Some("Redrive does not know how to ask the provider.".to_owned()),
     }
+}
+
+/// That a run was cut off or put back, but may go on: rows end an attempt, not its worker.
+pub(super) fn may_go_on(facts: &Facts<'_>) -> Option<String> {
+    let run = Run::all(facts).find(|run| run.may_go_on(facts) == May::Still)?;
+    let name = run.name().replacen('a', "A", 1);
+    Some(format!("{name} {}.", run.still()))
 }
