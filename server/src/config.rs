@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+pub mod claims;
+
+use claims::ClaimsConfig;
+
 /// The file, as it is written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -52,6 +56,22 @@ pub struct SourceConfig {
     /// Whether actions are switched off.
     #[serde(default)]
     pub read_only: bool,
+    /// Tables of idempotency claims.
+    #[serde(default)]
+    pub claims: Vec<ClaimsConfig>,
+    /// Whether claims tables of the usual shape are looked for where none is configured.
+    #[serde(default = "yes")]
+    pub claims_detect: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_postgres(database: &str) -> bool {
+    ["postgres://", "postgresql://"]
+        .iter()
+        .any(|scheme| database.starts_with(scheme))
 }
 
 fn default_schema() -> String {
@@ -65,6 +85,7 @@ impl std::fmt::Debug for SourceConfig {
             .field("schema", &self.schema)
             .field("environment", &self.environment)
             .field("read_only", &self.read_only)
+            .field("claims", &self.claims)
             .finish_non_exhaustive()
     }
 }
@@ -79,6 +100,8 @@ impl SourceConfig {
             schema: schema.unwrap_or_else(default_schema),
             environment: Environment::default(),
             read_only: false,
+            claims: Vec::new(),
+            claims_detect: true,
         }
     }
 
@@ -89,9 +112,7 @@ impl SourceConfig {
 
     /// Whether it lives in `PostgreSQL`; otherwise its database is an `SQLite` file.
     pub fn is_postgres(&self) -> bool {
-        ["postgres://", "postgresql://"]
-            .iter()
-            .any(|scheme| self.database.starts_with(scheme))
+        is_postgres(&self.database)
     }
 
     /// Why its database must not be written, where the operator said so.
@@ -196,6 +217,7 @@ impl Config {
             {
                 return wrong(format!("two sources are named {name}: names must differ"));
             }
+            source.claims_tables(environment)?;
         }
         if !self.bind.ip().is_loopback() && !allow_remote {
             return wrong(format!(
@@ -207,6 +229,11 @@ impl Config {
         }
         Ok(self)
     }
+}
+
+/// An environment variable, where it is set and readable.
+pub fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// Brings a base path into its form: empty, or `/ops/redrive`.

@@ -11,6 +11,7 @@ use tokio::sync::watch;
 
 use crate::config::SourceConfig;
 
+pub mod claims;
 pub mod sampler;
 
 /// A server whose heartbeat is older than this is gone: Hangfire's own default.
