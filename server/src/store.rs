@@ -7,3 +7,4 @@ pub mod decode;
 pub mod postgres;
 pub mod sqlite;
 mod task;
+pub mod usual;

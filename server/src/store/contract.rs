@@ -1,6 +1,7 @@
 //! What every store must do, whatever its dialect. Each dialect loads the same rows and runs the
 //! same checks; what is right is computed here from the rows by straightforward code.
 
+pub mod claims;
 pub mod histories;
 mod jobs;
 mod lists;

@@ -2,6 +2,7 @@
 
 mod act;
 mod audit;
+mod claims;
 mod conn;
 mod connect;
 mod counts;

@@ -1,0 +1,62 @@
+//! What the audit keeps of claims.
+
+use crate::store::postgres::conn::Conn;
+use app::model::claim::ClaimTime;
+use app::model::claim::evidence::Answer;
+use app::ports::claims::ClaimPast;
+use sqlx::{Error, Row as _};
+
+use crate::store::claim_note::ClaimNote;
+
+/// Keys are found by their hash, since they may be longer than an index entry can be.
+const PAST: &str = "
+SELECT a.at, a.claim_key, a.action, a.outcome, a.claim_seen, a.claim
+FROM redrive.audit a JOIN redrive.source s ON s.id = a.source
+WHERE s.hangfire_schema = $1 AND a.claims = $2 AND a.claim_key = ANY($3)
+  AND md5(a.claim_key) = ANY(ARRAY(SELECT md5(k) FROM unnest($3) AS u(k)))
+ORDER BY a.id DESC LIMIT 1000";
+
+/// See [`app::ports::claims::ClaimStore::claim_past`].
+pub(super) async fn past(
+    conn: &mut Conn,
+    hangfire_schema: &str,
+    table: &str,
+    keys: &[String],
+) -> Result<Vec<ClaimPast>, Error> {
+    // Tables of an older Redrive, or none.
+    let is_known: bool = sqlx::query_scalar(
+        "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_attribute a \
+         WHERE a.attrelid = to_regclass('redrive.audit') AND a.attname = 'claims')",
+    )
+    .fetch_one(&mut *conn)
+    .await?;
+    if !is_known {
+        return Ok(Vec::new());
+    }
+    let keys: Vec<&str> = keys
+        .iter()
+        .map(String::as_str)
+        .filter(|key| !super::holds_nul(key))
+        .collect();
+    sqlx::query(PAST)
+        .bind(hangfire_schema)
+        .bind(table)
+        .bind(keys)
+        .fetch_all(conn)
+        .await?
+        .iter()
+        .rev()
+        .map(|row| {
+            let note: Option<String> = row.try_get("claim")?;
+            let seen: Option<String> = row.try_get("claim_seen")?;
+            Ok(ClaimPast {
+                at: row.try_get("at")?,
+                key: row.try_get("claim_key")?,
+                action: row.try_get("action")?,
+                outcome: row.try_get("outcome")?,
+                seen: seen.map(ClaimTime::read),
+                answer: ClaimNote::read(note.as_deref()).answer.map(Answer::from),
+            })
+        })
+        .collect()
+}
