@@ -98,6 +98,6 @@ test('the toolbar of a hostile list counts and stays text @js', async ({ page })
   await expect(page.locator('#sel-count')).toHaveText(`${all} ticked`);
   await page.getByPlaceholder(/Reason/).fill(X);
   await page.locator('#sel-all').uncheck();
-  await expect(page.locator('#sel-count')).toHaveText('Tick jobs to act on them');
+  await expect(page.locator('#sel-count')).toHaveText('Tick rows to act on them');
   await inert(page);
 });

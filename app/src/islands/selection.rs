@@ -17,8 +17,8 @@ pub fn Selection() -> impl IntoView {
     browser::start();
     view! {
         <label class="selbar-n">
-            <input type="checkbox" id="sel-all" aria-label="Tick every job on this page" on:change=all />
-            <b id="sel-count" role="status">"Tick jobs to act on them"</b>
+            <input type="checkbox" id="sel-all" aria-label="Tick every row on this page" on:change=all />
+            <b id="sel-count" role="status">"Tick rows to act on them"</b>
         </label>
     }
 }

@@ -5,12 +5,12 @@ use leptos::prelude::*;
 use super::messages::in_place;
 use crate::components::message::{Tone, message};
 use crate::components::pager::{Pager, pager};
-use crate::components::shell::flash::{imperative, outcome_words, verb};
+use crate::components::shell::flash::{claim_change, claim_name, imperative, row_words, verb};
 use crate::components::shell::{SourceChip, page_context};
 use crate::components::text::{stored, visible};
 use crate::components::time;
 use crate::links::SourceLinks;
-use crate::ports::audit::{AuditClaim, AuditRow};
+use crate::ports::audit::AuditRow;
 use crate::ports::error::StoreError;
 
 #[cfg(test)]
@@ -81,7 +81,7 @@ fn empty(page: &AuditPage, links: &SourceLinks) -> AnyView {
         ),
         (None, None) => (
             "Nobody has done anything here yet".to_owned(),
-            "Every requeue and delete through Redrive will stand here, whatever became of it.",
+            "Every requeue, delete and reclaim through Redrive will stand here, whatever became of it.",
         ),
     };
     message(Tone::Plain, "i-audit", headline, words, offers).into_any()
@@ -112,7 +112,7 @@ fn line(row: &AuditRow, links: &SourceLinks) -> AnyView {
     let proof =
         (!row.authenticated).then(|| view! { <span class="two">"not authenticated"</span> });
     let change = match (&row.before, &row.after) {
-        _ if row.claim.is_some() => row.claim.as_ref().map(claim_change).into_any(),
+        _ if row.claim.is_some() => row.claim.as_ref().and_then(claim_change).into_any(),
         (Some(before), Some(after)) => {
             view! { {stored(&before.0)} " → " {stored(&after.0)} }.into_any()
         }
@@ -123,7 +123,7 @@ fn line(row: &AuditRow, links: &SourceLinks) -> AnyView {
             .map(|seen| view! { "seen as " {stored(&seen.0)} })
             .into_any(),
     };
-    let (words, _, _) = outcome_words(&row.outcome);
+    let (words, _, _) = row_words(row);
     let class = match row.outcome.as_str() {
         "done" => "good",
         "unknown" | "refused" => "bad",
@@ -138,7 +138,7 @@ fn line(row: &AuditRow, links: &SourceLinks) -> AnyView {
     let note =
         (!row.note.is_empty()).then(|| view! { <span class="two">{visible(&row.note)}</span> });
     let claim = row.claim.as_ref().map(|claim| {
-        view! { " " {claim_name(claim)} }
+        view! { " " {claim_name(Some(links), claim)} }
     });
     let job = row.job.map(|job| {
         view! { " " <a class="nw" href=links.job(job)>{format!("job {job}")}</a> }
@@ -156,20 +156,4 @@ fn line(row: &AuditRow, links: &SourceLinks) -> AnyView {
         </tr>
     }
     .into_any()
-}
-
-/// The claim of a line, for people.
-fn claim_name(claim: &AuditClaim) -> AnyView {
-    match &claim.key {
-        Some(key) => view! { "claim " {stored(key)} }.into_any(),
-        None => view! { "claims of " {stored(&claim.table)} }.into_any(),
-    }
-}
-
-fn claim_change(claim: &AuditClaim) -> AnyView {
-    match (&claim.before, &claim.after) {
-        (Some(before), Some(after)) => view! { {stored(before)} " → " {stored(after)} }.into_any(),
-        (Some(before), None) => view! { {stored(before)} ", unchanged" }.into_any(),
-        (None, after) => after.as_deref().map(stored).into_any(),
-    }
 }

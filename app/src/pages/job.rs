@@ -73,6 +73,9 @@ pub struct JobClaim {
     pub table: ClaimsTable,
     /// The claim, with what is known of it.
     pub judged: JudgedClaim,
+    /// What another run of the job would meet, see
+    /// [`crate::actions::claim::decide::requeue_warning`].
+    pub warning: Option<String>,
 }
 
 /// Everything the page shows, derived from what was gathered.

@@ -330,7 +330,7 @@ fn captions(given: &Ages<'_>, frame: &Frame) -> Option<AnyView> {
     let stale = sums.stale.filter(|_| past > cutoff).and_then(|n| {
         if window_matters(given) {
             let words = format!("{} in the window", thousands(n));
-            let lines = ["a resend may be answered", "with the first result"];
+            let lines = ["a resend may", "be answered"];
             block(cutoff + 8.0, past - cutoff - 8.0, false, words, lines)
         } else {
             let words = format!("{} stale", thousands(n));

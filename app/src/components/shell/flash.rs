@@ -5,9 +5,11 @@ use uuid::Uuid;
 
 use super::Chrome;
 use crate::components::icon::icon;
-use crate::components::text::stored;
+use crate::components::text::{cut, stored};
 use crate::components::time;
-use crate::ports::audit::AuditRow;
+use crate::links::SourceLinks;
+use crate::links::claims::{ClaimList, ClaimsView};
+use crate::ports::audit::{AuditClaim, AuditRow};
 
 /// The outcome of the action that led to a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +29,11 @@ pub fn verb(action: &str) -> &str {
         "enqueue-now" => "Enqueued now",
         "delete" => "Deleted",
         "undo-delete" => "Restored",
+        "reclaim" => "Reclaimed",
+        "release" => "Released",
+        "mark-sent" => "Marked as sent:",
+        "ask-provider" => "Asked the provider about",
+        "purge" => "Purged",
         other => other,
     }
 }
@@ -38,6 +45,11 @@ pub fn imperative(action: &str) -> &str {
         "enqueue-now" => "Enqueue now",
         "delete" => "Delete",
         "undo-delete" => "Undo the delete",
+        "reclaim" => "Reclaim",
+        "release" => "Release",
+        "mark-sent" => "Mark as sent:",
+        "ask-provider" => "Ask the provider about",
+        "purge" => "Purge",
         other => other,
     }
 }
@@ -62,6 +74,50 @@ pub fn outcome_words(outcome: &str) -> (&'static str, &'static str, &'static str
     }
 }
 
+/// [`outcome_words`] for a row, which may be about a claim.
+pub fn row_words(row: &AuditRow) -> (&'static str, &'static str, &'static str) {
+    let (words, class, symbol) = outcome_words(&row.outcome);
+    let words = match (row.claim.is_some(), row.outcome.as_str()) {
+        (true, "moved") => "Not done, the claim has changed",
+        (true, "gone") => "Not done, the claim is not there any more",
+        (true, "busy") => "Not done, the claim or its job is held at this moment: try again",
+        _ => words,
+    };
+    (words, class, symbol)
+}
+
+/// Characters of a claim's key that a line shows.
+const KEY: usize = 80;
+
+/// A claim by its key, cut short and linked where the source is known; of a purge, its table.
+pub fn claim_name(links: Option<&SourceLinks>, claim: &AuditClaim) -> AnyView {
+    let Some(key) = &claim.key else {
+        return view! { "claims of " {stored(&claim.table)} }.into_any();
+    };
+    let short = cut(key, KEY).replace(['\n', '\r', '\t'], " ");
+    let Some(links) = links else {
+        return view! { "claim " {stored(&short)} }.into_any();
+    };
+    let view = ClaimsView {
+        list: ClaimList::All,
+        table: Some(claim.table.clone()),
+        key: Some(key.clone()),
+        ..ClaimsView::default()
+    };
+    view! { "claim " <a class="mono" href=links.claims(&view, None)>{stored(&short)}</a> }
+        .into_any()
+}
+
+/// What a claim was and what became of it: `Sending since … → Sent as msg-1`.
+pub fn claim_change(claim: &AuditClaim) -> Option<AnyView> {
+    Some(match (&claim.before, &claim.after) {
+        (Some(before), Some(after)) => view! { {stored(before)} " → " {stored(after)} }.into_any(),
+        (Some(before), None) => view! { {stored(before)} ", unchanged" }.into_any(),
+        (None, Some(after)) => stored(after).into_any(),
+        (None, None) => return None,
+    })
+}
+
 pub(super) fn bar(chrome: &Chrome, flash: &Flash) -> AnyView {
     match flash {
         Flash::Known(row) => known(chrome, row),
@@ -71,7 +127,7 @@ pub(super) fn bar(chrome: &Chrome, flash: &Flash) -> AnyView {
                 {icon("i-info")}
                 <p>
                     "The audit has no action " <code>{id.to_string()}</code>
-                    ". Look at the job itself to see whether it happened."
+                    ". Look at the job or the claim itself to see whether it happened."
                 </p>
             </div>
         }
@@ -89,9 +145,9 @@ fn several(chrome: &Chrome, rows: &[AuditRow]) -> AnyView {
     let items: Vec<_> = rows
         .iter()
         .map(|row| {
-            let (words, _, _) = outcome_words(&row.outcome);
+            let (words, _, _) = row_words(row);
             let words = if row.outcome == "done" {
-                verb(&row.action)
+                verb(&row.action).trim_end_matches(':')
             } else {
                 words
             };
@@ -104,7 +160,9 @@ fn several(chrome: &Chrome, rows: &[AuditRow]) -> AnyView {
         })
         .collect();
     let open = done < rows.len();
-    let what = rows.first().map_or("", |row| imperative(&row.action));
+    let what = rows
+        .first()
+        .map_or("", |row| imperative(&row.action).trim_end_matches(':'));
     view! {
         <div class=class role="status">
             {icon(symbol)}
@@ -119,10 +177,14 @@ fn several(chrome: &Chrome, rows: &[AuditRow]) -> AnyView {
 
 /// What a row is about: its claim, its job, or both.
 fn subject(chrome: &Chrome, row: &AuditRow) -> AnyView {
-    let claim = row.claim.as_ref().map(|claim| match &claim.key {
-        Some(key) => view! { "claim " {stored(key)} }.into_any(),
-        None => view! { "claims of " {stored(&claim.table)} }.into_any(),
-    });
+    let links = chrome
+        .source
+        .as_ref()
+        .map(|source| chrome.links.source(&source.name));
+    let claim = row
+        .claim
+        .as_ref()
+        .map(|claim| claim_name(links.as_ref(), claim));
     let between = (claim.is_some() && row.job.is_some()).then_some(", ");
     let job = row.job.map(|job| job_link(chrome, job));
     view! { {claim} {between} {job} }.into_any()
@@ -139,16 +201,23 @@ fn job_link(chrome: &Chrome, job: i64) -> AnyView {
 }
 
 fn known(chrome: &Chrome, row: &AuditRow) -> AnyView {
-    let (words, class, symbol) = outcome_words(&row.outcome);
+    let (words, class, symbol) = row_words(row);
     let job = subject(chrome, row);
     let headline = if row.outcome == "done" {
-        let from_to = row
-            .before
-            .as_ref()
-            .zip(row.after.as_ref())
-            .map(|(before, after)| {
-                view! { ": " {stored(&before.0)} " → " {stored(&after.0)} }
-            });
+        let from_to = match &row.claim {
+            Some(claim) => claim
+                .after
+                .as_ref()
+                .and_then(|_| claim_change(claim))
+                .map(|change| view! { ": " {change} }.into_any()),
+            None => row
+                .before
+                .as_ref()
+                .zip(row.after.as_ref())
+                .map(|(before, after)| {
+                    view! { ": " {stored(&before.0)} " → " {stored(&after.0)} }.into_any()
+                }),
+        };
         view! { <b>{verb(&row.action).to_owned()} " " {job} {from_to}</b> }.into_any()
     } else {
         view! { <b>{imperative(&row.action).to_owned()} " " {job} ": " {words}</b> }.into_any()

@@ -72,7 +72,7 @@ fn count() {
         .count();
     if let Some(words) = find("#sel-count") {
         let text = match ticked {
-            0 => "Tick jobs to act on them".to_owned(),
+            0 => "Tick rows to act on them".to_owned(),
             ticked => format!("{ticked} ticked"),
         };
         words.set_text_content(Some(&text));
@@ -108,7 +108,9 @@ fn find(selector: &str) -> Option<Element> {
 }
 
 fn boxes() -> Option<NodeList> {
-    document().query_selector_all("input[name=item]").ok()
+    document()
+        .query_selector_all("input[type=checkbox][name=item]")
+        .ok()
 }
 
 fn input(boxes: &NodeList, index: u32) -> Option<HtmlInputElement> {

@@ -3,6 +3,7 @@ use uuid::Uuid;
 use super::*;
 use crate::components::job_rows::testing::now;
 use crate::pages::document::testing::{attr, chip, rendered, texts};
+use crate::ports::audit::AuditClaim;
 
 fn row(id: u128, outcome: &str) -> AuditRow {
     AuditRow {
@@ -87,4 +88,76 @@ fn an_empty_audit_says_why() {
     let mut read_only = page(Vec::new());
     read_only.source.read_only = Some("no rights".into());
     assert_eq!(headline(read_only), "Nothing can be done here");
+}
+
+fn claim_row(action: &str, outcome: &str, after: Option<&str>) -> AuditRow {
+    AuditRow {
+        action: action.into(),
+        seen: None,
+        before: None,
+        after: None,
+        claim: Some(AuditClaim {
+            table: "mails".into(),
+            key: Some("invoice-email:<42>".into()),
+            seen: Some("2026-11-27 13:38:48+00".into()),
+            before: Some("Sending since 2026-11-27 13:38:48+00".into()),
+            after: after.map(str::to_owned),
+        }),
+        ..row(3, outcome)
+    }
+}
+
+#[test]
+fn a_claim_is_named_with_its_key_and_what_became_of_it() {
+    let purge = AuditRow {
+        job: None,
+        note: "Purged 12 Sent claims.".into(),
+        claim: Some(AuditClaim {
+            table: "mails".into(),
+            key: None,
+            seen: None,
+            before: None,
+            after: None,
+        }),
+        ..claim_row("purge", "done", None)
+    };
+    let rows = vec![
+        claim_row("release", "done", Some("deleted")),
+        claim_row("mark-sent", "moved", None),
+        purge,
+    ];
+    let html = rendered(|| audit_page(page(rows)));
+    assert_eq!(
+        texts(&html, "tr[data-audit] th"),
+        [
+            "Released claim invoice-email:<42> job 42",
+            "Mark as sent: claim invoice-email:<42> job 42",
+            "Purged claims of mails",
+        ]
+    );
+    assert_eq!(
+        texts(&html, "tr[data-audit] td:nth-child(4)"),
+        [
+            "Sending since 2026-11-27 13:38:48+00 → deleted",
+            "Sending since 2026-11-27 13:38:48+00, unchanged",
+            "",
+        ]
+    );
+    assert_eq!(
+        texts(&html, "tr[data-outcome=moved] b"),
+        ["Not done, the claim has changed"]
+    );
+    assert_eq!(
+        attr(&html, "tr[data-audit] th a.mono", "href")[0],
+        "/ops/s/prod/claims?status=all&table=mails&key=invoice-email%3A%3C42%3E"
+    );
+}
+
+#[test]
+fn long_keys_are_cut() {
+    let mut long = claim_row("release", "gone", None);
+    long.claim.as_mut().unwrap().key = Some(format!("a\n{}", "k".repeat(10_000)));
+    let html = rendered(|| audit_page(page(vec![long])));
+    let words = texts(&html, "tr[data-audit] th").remove(0);
+    assert!(words.chars().count() < 120, "{words}");
 }

@@ -27,8 +27,8 @@ pub(super) struct Acting<'a> {
     links: Links,
     source: &'a str,
     back: String,
-    /// Actions that no row offers, all for the same reason: said once.
-    nowhere: Vec<(Deed, String)>,
+    /// Actions that no row offers, for one and the same reason: said once.
+    nowhere: Vec<(Vec<Deed>, String)>,
     unknown: usize,
 }
 
@@ -57,26 +57,34 @@ impl<'a> Acting<'a> {
     }
 
     fn is_nowhere(&self, deed: Deed) -> bool {
-        self.nowhere.iter().any(|(one, _)| *one == deed)
+        self.nowhere.iter().any(|(deeds, _)| deeds.contains(&deed))
     }
 }
 
-fn nowhere(rows: &[JudgedClaim]) -> Vec<(Deed, String)> {
+fn nowhere(rows: &[JudgedClaim]) -> Vec<(Vec<Deed>, String)> {
     let judged = || rows.iter().filter(|row| row.verdict.is_some());
     // What stops a single row is said beside it.
     if judged().count() < 2 {
         return Vec::new();
     }
-    Deed::ALL
-        .into_iter()
-        .filter_map(|deed| {
-            let mut reasons = judged().map(|row| row.offer(deed)?.why_not.as_deref());
-            let first = reasons.next()??;
-            reasons
-                .all(|why| why == Some(first))
-                .then(|| (deed, first.to_owned()))
-        })
-        .collect()
+    let mut refused = Vec::new();
+    for deed in Deed::ALL {
+        let mut reasons = judged().map(|row| row.offer(deed)?.why_not.as_deref());
+        if let Some(Some(first)) = reasons.next()
+            && reasons.all(|why| why == Some(first))
+        {
+            refuse(&mut refused, deed, first.to_owned());
+        }
+    }
+    refused
+}
+
+/// Puts an action to the others that are refused for the same reason.
+fn refuse(refused: &mut Vec<(Vec<Deed>, String)>, deed: Deed, why: String) {
+    match refused.iter_mut().find(|(_, known)| *known == why) {
+        Some((deeds, _)) => deeds.push(deed),
+        None => refused.push((vec![deed], why)),
+    }
 }
 
 /// The form for several claims around `table`, and what is not offered at all below it.
@@ -85,16 +93,26 @@ pub(super) fn around(acting: &Acting<'_>, table: AnyView) -> AnyView {
         let items = acting
             .nowhere
             .iter()
-            .map(|(deed, why)| {
-                let id = format!("no-{}", deed.slug());
-                view! {
-                    <li>
-                        <button class="btn small" type="button" aria-disabled="true" aria-describedby=id.clone()>
-                            {deed.label()}
-                        </button>
-                        <span class="sub" id=id>{visible(why)}</span>
-                    </li>
-                }
+            .enumerate()
+            .map(|(index, (deeds, why))| {
+                let id = format!("claims-no-{index}");
+                let buttons = deeds
+                    .iter()
+                    .map(|deed| {
+                        view! {
+                            <button
+                                class="btn small"
+                                type="button"
+                                aria-disabled="true"
+                                aria-describedby=id.clone()
+                            >
+                                {deed.label()}
+                            </button>
+                            " "
+                        }
+                    })
+                    .collect_view();
+                view! { <li><span>{buttons}</span> <span class="sub" id=id.clone()>{visible(why)}</span></li> }
             })
             .collect_view();
         view! { <ul class="act-no claims-no" aria-label="Not offered for any claim here">{items}</ul> }
@@ -166,19 +184,15 @@ pub(super) fn cell(acting: &Acting<'_>, index: usize, row: &JudgedClaim) -> AnyV
             .iter()
             .filter(|offer| !acting.is_nowhere(offer.deed))
     };
-    let mut reasons: Vec<(&str, Vec<Deed>)> = Vec::new();
+    let mut reasons = Vec::new();
     for offer in wanted() {
-        if let Some(why) = offer.why_not.as_deref() {
-            match reasons.iter_mut().find(|(known, _)| *known == why) {
-                Some((_, deeds)) => deeds.push(offer.deed),
-                None => reasons.push((why, vec![offer.deed])),
-            }
+        if let Some(why) = &offer.why_not {
+            refuse(&mut reasons, offer.deed, why.clone());
         }
     }
     let described = (!reasons.is_empty()).then(|| format!("c{index}-no"));
     let buttons = wanted()
         .map(|offer| {
-            let symbol = symbol(offer.deed);
             if offer.why_not.is_some() {
                 view! {
                     <button
@@ -187,7 +201,7 @@ pub(super) fn cell(acting: &Acting<'_>, index: usize, row: &JudgedClaim) -> AnyV
                         aria-disabled="true"
                         aria-describedby=described.clone()
                     >
-                        {icon(symbol)} {short(offer.deed)}
+                        {short(offer.deed)}
                     </button>
                 }
                 .into_any()
@@ -200,7 +214,7 @@ pub(super) fn cell(acting: &Acting<'_>, index: usize, row: &JudgedClaim) -> AnyV
                 );
                 view! {
                     <button class="btn small" type="button" popovertarget=id aria-label=label>
-                        {icon(symbol)} {short(offer.deed)} "\u{2026}"
+                        {short(offer.deed)} "\u{2026}"
                     </button>
                 }
                 .into_any()
@@ -210,7 +224,7 @@ pub(super) fn cell(acting: &Acting<'_>, index: usize, row: &JudgedClaim) -> AnyV
     let all = wanted().count();
     let words = reasons
         .iter()
-        .map(|(why, deeds)| {
+        .map(|(deeds, why)| {
             let who = (deeds.len() < all).then(|| {
                 let names: Vec<&str> = deeds.iter().map(|deed| short(*deed)).collect();
                 format!("{}: ", names.join(", "))

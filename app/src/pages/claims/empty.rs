@@ -93,7 +93,8 @@ pub(super) fn no_table(dialect: Dialect) -> AnyView {
     .into_any()
 }
 
-fn snippet(table: &str, [key, status, claimed_at, provider_id]: [&str; 4]) -> String {
+/// The description of a claims table in `redrive.toml`, below its `[[source]]`.
+pub fn snippet(table: &str, [key, status, claimed_at, provider_id]: [&str; 4]) -> String {
     format!(
         "[[source.claims]]
 table = \"{table}\"
@@ -101,15 +102,16 @@ key = \"{key}\"
 status = \"{status}\"
 claimed_at = \"{claimed_at}\"
 provider_id = \"{provider_id}\"
-sending = 0                # as stored: a number or a text
+sending = 0              # as stored: a number or a text
 sent = 1
-cutoff = \"10min\"
-window = \"30min\"           # how long the provider knows a key
-way = \"insert-first\"       # or self-reclaim, or hand-over
+cutoff = \"10m\"           # a Sending claim older than this is stale
+window = \"24h\"           # how long the provider knows a key
+jobs = \"insert-first\"    # or self-reclaim, or hand-over
 
-[[source.claims.keys]]
+[[source.claims.keys]]   # which job a key belongs to
 pattern = \"invoice-email:{{0}}\"
-job = \"InvoiceEmailJob.SendAsync\""
+type = \"InvoiceEmailJob\"
+methods = [\"SendAsync\"]"
     )
 }
 

@@ -15,17 +15,15 @@ const LINE: usize = 120;
 
 /// Who held the claim, and whether its server still beats.
 pub(super) fn holder(row: &JudgedClaim) -> AnyView {
-    let Some(holder) = row
-        .evidence
-        .as_ref()
-        .and_then(|known| known.holder.as_ref())
+    let known = row.evidence.as_ref();
+    let Some(holder) = known.and_then(|known| known.holder.as_ref().or(known.running.as_ref()))
     else {
         let why = if row.owners.is_empty() {
             "no job is known"
         } else {
             "no run at the claim time"
         };
-        return view! { "not known" <span class="two">{why}</span> }.into_any();
+        return view! { "not known " <span class="two">{why}</span> }.into_any();
     };
     let server = match &holder.server {
         Some(id) => {
@@ -36,7 +34,27 @@ pub(super) fn holder(row: &JudgedClaim) -> AnyView {
         None => "server not recorded".into_any(),
     };
     let (class, words) = pulse(holder);
-    view! { {server} <span class=class>{words}</span> }.into_any()
+    let other = row
+        .evidence
+        .as_ref()
+        .and_then(|known| known.running.as_ref())
+        .filter(|running| (running.job, running.attempt) != (holder.job, holder.attempt))
+        .map(|running| view! { <span class="two">{goes_on(running)}</span> });
+    view! { {server} " " <span class=class>{words}</span> " " {other} }.into_any()
+}
+
+/// A later run that has the effect in hand now.
+fn goes_on(running: &Holder) -> String {
+    let server = running
+        .server
+        .as_deref()
+        .map_or_else(|| "a live server".to_owned(), short_server);
+    format!(
+        "attempt {} of job {} runs on {}",
+        running.attempt,
+        running.job,
+        shown(&server)
+    )
 }
 
 /// Whether the holder's server beats and runs it, and when that was seen.
@@ -64,6 +82,7 @@ pub(super) fn cell(row: &JudgedClaim) -> AnyView {
     };
     view! {
         <span class="ev-1">{ended(known)}</span>
+        " "
         {details(row, known)}
     }
     .into_any()
@@ -112,7 +131,7 @@ fn details(row: &JudgedClaim, known: &Evidence) -> AnyView {
         .asked
         .as_ref()
         .map(|asked| view! { <span class="two ev-p">{answer(asked)}</span> });
-    view! { {message} {skipped} {asked} }.into_any()
+    view! { {message} " " {skipped} " " {asked} }.into_any()
 }
 
 /// `Attempt 2 found the claim and skipped: its job succeeded by skipping`.

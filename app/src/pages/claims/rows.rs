@@ -211,6 +211,7 @@ fn judged_row(
             {acting.ticks.then(|| tick(row))}
             <th role="rowheader" scope="row" class="c-k">
                 {words::key(&row.claim.key)}
+                " "
                 {owners(&row.owners, links)}
             </th>
             <td role="cell" class="c-a">{age_cell(acting.table, row)}</td>
@@ -434,9 +435,9 @@ fn plain_table(
             <thead role="rowgroup">
                 <tr role="row">
                     <th role="columnheader" scope="col">"Key and owner job"</th>
-                    <th role="columnheader" scope="col">"Status"</th>
-                    <th role="columnheader" scope="col">{column}</th>
-                    <th role="columnheader" scope="col" class="num">"Claimed"</th>
+                    <th role="columnheader" scope="col" class="p-s">"Status"</th>
+                    <th role="columnheader" scope="col" class="p-i">{column}</th>
+                    <th role="columnheader" scope="col" class="num p-t">"Claimed"</th>
                 </tr>
             </thead>
             <tbody role="rowgroup">{body}</tbody>
@@ -450,7 +451,7 @@ fn plain_row(page: &ClaimsPage, row: &JudgedClaim, links: &SourceLinks) -> AnyVi
     let (class, symbol) = status_look(&claim.status);
     let verdict = row.judgement().map(|judgement| {
         let href = super::key_view(page, &claim.key, links);
-        view! { " " {chip(judgement)} " " <a class="sub" href=href>"Settle it"</a> }
+        view! { " " {chip(judgement)} " " <a class="sub nw" href=href>"Settle it"</a> }
     });
     let jobs = (!row.owners.is_empty()).then(|| owners(&row.owners, links));
     let id = claim.provider_id.as_deref().map(|id| {
@@ -474,8 +475,8 @@ fn plain_row(page: &ClaimsPage, row: &JudgedClaim, links: &SourceLinks) -> AnyVi
             data-verdict=row.judgement().map(Judgement::slug)
             data-claimed-at=claim.claimed_at.as_ref().map(|time| time.token.clone())
         >
-            <th role="rowheader" scope="row" class="c-k">{words::key(&claim.key)} {jobs}</th>
-            <td role="cell">
+            <th role="rowheader" scope="row" class="c-k">{words::key(&claim.key)} " " {jobs}</th>
+            <td role="cell" class="p-s">
                 <span class=format!("pill {class}")>
                     {icon(symbol)} {status_words(&claim.status)}
                 </span>

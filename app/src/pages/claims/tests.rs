@@ -1,1 +1,4 @@
-
+mod fixture;
+mod messages;
+mod page;
+mod settle;

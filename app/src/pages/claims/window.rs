@@ -140,7 +140,7 @@ pub(super) fn notes(page: &ClaimsPage, table: &TableView, shape: &Shape) -> AnyV
                 <summary>
                     {icon("i-info")}
                     "No index serves the list of stale claims: on a large table it may run into \
-                     the time limit. The index that would"
+                     the time limit. Show the index that would"
                 </summary>
                 <pre class="sql">{shown(sql).into_owned()}</pre>
             </details>

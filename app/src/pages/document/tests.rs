@@ -7,7 +7,7 @@ use super::*;
 use crate::components::job_rows::testing::now;
 use crate::components::shell::flash::Flash;
 use crate::pages::messages;
-use crate::ports::audit::AuditRow;
+use crate::ports::audit::{AuditClaim, AuditRow};
 use crate::ports::error::StoreError;
 
 fn html(chrome: Chrome) -> Html {
@@ -134,6 +134,66 @@ fn an_outcome_is_named_in_words() {
         assert!(texts(&html, ".flash p")[0].contains(words), "{outcome}");
         assert!(attr(&html, ".flash form", "action").is_empty(), "{outcome}");
     }
+}
+
+#[test]
+fn an_outcome_of_a_claim_is_named_in_words() {
+    let bar = |action: &str, outcome: &str, after: Option<&str>| {
+        let mut chrome = chrome();
+        chrome.flash = Some(Flash::Known(Box::new(AuditRow {
+            seen: None,
+            after: None,
+            claim: Some(AuditClaim {
+                table: "mails".into(),
+                key: Some("invoice-email:42".into()),
+                seen: None,
+                before: Some("Sending since 2026-11-27 13:38:48+00".into()),
+                after: after.map(str::to_owned),
+            }),
+            ..audit(action, outcome)
+        })));
+        html(chrome)
+    };
+    let sent = bar("mark-sent", "done", Some("Sent as msg-1"));
+    assert_eq!(
+        texts(&sent, ".flash b"),
+        [
+            "Marked as sent: claim invoice-email:42, job 42: Sending since 2026-11-27 13:38:48+00 → \
+             Sent as msg-1"
+        ]
+    );
+    assert!(attr(&sent, ".flash form", "action").is_empty());
+    for (outcome, words) in [
+        (
+            "moved",
+            "Release claim invoice-email:42, job 42: Not done, the claim has changed",
+        ),
+        (
+            "gone",
+            "Release claim invoice-email:42, job 42: Not done, the claim is not there any more",
+        ),
+        ("refused", "Release claim invoice-email:42, job 42: Refused"),
+    ] {
+        assert_eq!(texts(&bar("release", outcome, None), ".flash b"), [words]);
+    }
+}
+
+#[test]
+fn stale_claims_are_counted_in_the_navigation() {
+    let mut chrome = chrome();
+    chrome.stale_claims = Some(1_017);
+    let counted = html(chrome);
+    assert_eq!(
+        texts(&counted, ".nav a[href='/ops/s/prod/claims?status=stale']"),
+        ["Claims 1,017 stale"]
+    );
+    assert_eq!(texts(&counted, ".tabbar .tab-n"), ["1,017 stale"]);
+    let mut chrome = self::chrome();
+    chrome.stale_claims = Some(0);
+    assert_eq!(
+        texts(&html(chrome), ".nav .n.warn, .tab-n"),
+        Vec::<String>::new()
+    );
 }
 
 #[test]

@@ -8,13 +8,13 @@ use crate::components::icon::icon;
 use crate::components::text::{cut, shown, stored, visible};
 use crate::links::SourceLinks;
 use crate::links::claims::{ClaimList, ClaimsView};
-use crate::model::claim::ClaimStatus;
-use crate::model::claim::table::ClaimWay;
 use crate::model::claim::verdict::Judgement;
 use crate::pages::claims::{chip, status_look};
 
 /// Characters of a key that the page shows.
 const KEY: usize = 200;
+/// Characters of a warning, which may name a key as long as any.
+const WARNING: usize = 600;
 
 /// The section; nothing where the job has no claim.
 pub(super) fn section(page: &JobPage) -> Option<AnyView> {
@@ -89,50 +89,9 @@ pub(super) fn warnings(page: &JobPage, action: &Action) -> Vec<String> {
         return Vec::new();
     }
     let claims = page.given.claims.as_deref().unwrap_or_default();
-    claims.iter().filter_map(warning).collect()
-}
-
-fn warning(of: &JobClaim) -> Option<String> {
-    let claim = &of.judged.claim;
-    let key = kit::line(&claim.key, 80);
-    let table = kit::line(&of.table.name, 60);
-    match (&claim.status, of.table.way) {
-        (ClaimStatus::Sent, _) => Some(format!(
-            "Its claim {key} in {table} is Sent: another run would find it and skip."
-        )),
-        (ClaimStatus::Sending, ClaimWay::InsertFirst) => Some(format!(
-            "Its claim {key} in {table} is Sending: another run would only find it and skip, and \
-             say Succeeded. Reclaim or release the claim instead."
-        )),
-        (ClaimStatus::Sending, ClaimWay::HandOver) => Some(format!(
-            "Its claim {key} in {table} is Sending: another run does not hold it and would not \
-             send. Reclaim the claim instead."
-        )),
-        (ClaimStatus::Sending, ClaimWay::SelfReclaim) => {
-            let fresh = of
-                .judged
-                .evidence
-                .as_ref()
-                .is_some_and(|known| !known.stale);
-            let risky = of
-                .judged
-                .verdict
-                .as_ref()
-                .is_some_and(|verdict| verdict.judgement == Judgement::Unknown);
-            if fresh {
-                Some(format!(
-                    "Its claim {key} in {table} is Sending and not stale yet: another run would \
-                     find it held and not send."
-                ))
-            } else if risky {
-                Some(format!(
-                    "Its claim {key} in {table} is stale, and nobody can say whether it was sent: \
-                     another run takes it over and may deliver twice."
-                ))
-            } else {
-                None
-            }
-        }
-        (ClaimStatus::Other(_), _) => None,
-    }
+    claims
+        .iter()
+        .filter_map(|claim| claim.warning.as_deref())
+        .map(|words| kit::line(words, WARNING))
+        .collect()
 }

@@ -1,4 +1,5 @@
 mod bounds;
 mod cases;
+mod claims;
 mod fixture;
 mod recorded;

@@ -2,7 +2,6 @@
 
 mod cases;
 mod guard;
-mod large;
 mod peer;
 mod transitions;
 

@@ -51,10 +51,7 @@ async fn unguarded(file: &TestFile, request: &Request, found: Found) {
     let mut connection = file.connect().await;
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await.unwrap();
     let clock = &file.store.inner.clock;
-    let mut rest = Vec::new();
-    write::all(&mut transaction, clock, &plan, &mut rest)
-        .await
-        .unwrap();
+    write::all(&mut transaction, clock, &plan).await.unwrap();
     transaction.commit().await.unwrap();
 }
 
