@@ -14,9 +14,10 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use app::actions::decide::{decide, races_scheduler, wanted};
-use app::actions::found::Found;
+use app::actions::found::{Found, Limits};
 use app::actions::{Outcome, Request};
 use app::model::state::{Instant, StateName};
 use app::ports::actions::ActionStore;
@@ -27,8 +28,16 @@ use uuid::Uuid;
 
 use crate::store::task::to_its_end;
 
+use self::write::Expiry;
 use super::connect::Opened;
 use super::{SqliteStore, errors, migrate, source};
+
+/// Relatives that one transaction takes along: job servers wait while it runs, and it shall not hold
+/// them up for longer than 250 ms. Each relative costs a dozen statements.
+const MOST_RELATIVES: usize = 100;
+
+/// The pause between two transactions that belong together: others get their turn.
+const TURN: Duration = Duration::from_millis(30);
 
 #[async_trait]
 impl ActionStore for SqliteStore {
@@ -93,9 +102,15 @@ impl Acting {
                 why: why.unwrap_or_else(|| "The file cannot be written.".to_owned()),
             });
         };
-        let mut before = None;
-        let outcome = match self.transaction(&opened, &writer, &mut before).await {
-            Ok(done) => return Ok(done),
+        let (mut before, mut rest) = (None, Vec::new());
+        let outcome = match self
+            .transaction(&opened, &writer, &mut before, &mut rest)
+            .await
+        {
+            Ok(done) => {
+                self.expire(&writer, rest).await;
+                return Ok(done);
+            }
             Err(Halt::Outcome(outcome)) => outcome,
             Err(Halt::Driver(error)) => halted(&error)?,
         };
@@ -107,10 +122,11 @@ impl Acting {
         opened: &Arc<Opened>,
         writer: &SqlitePool,
         before: &mut Option<(StateName, i64)>,
+        rest: &mut Vec<Expiry>,
     ) -> Result<Outcome, Halt> {
         let mut connection = writer.acquire().await?;
         let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-        let done = match self.inside(&mut transaction, opened, before).await {
+        let done = match self.inside(&mut transaction, opened, before, rest).await {
             Ok(done) => done,
             Err(halt) => {
                 // What halted it matters; a transaction that is over already cannot roll back.
@@ -130,6 +146,7 @@ impl Acting {
         connection: &mut SqliteConnection,
         opened: &Opened,
         before: &mut Option<(StateName, i64)>,
+        rest: &mut Vec<Expiry>,
     ) -> Result<Outcome, Halt> {
         let own = migrate::state(connection).await?;
         if let Some(why) = source::why_not_acted(opened, own) {
@@ -148,7 +165,10 @@ impl Acting {
         *before = job.state.clone().zip(job.state_id);
         let mut found = Found {
             now,
-            limits: self.store.limits,
+            limits: Limits {
+                relatives: MOST_RELATIVES,
+                ..self.store.limits
+            },
             seen_since: find::since(connection, id, self.request.seen.state_id).await?,
             job,
             relatives: BTreeMap::new(),
@@ -156,7 +176,7 @@ impl Acting {
         };
         self.relatives(connection, &mut notes, &mut found).await?;
         let plan = decide(&self.request, &found)?;
-        let state_id = write::all(connection, &self.store.inner.clock, &plan).await?;
+        let state_id = write::all(connection, &self.store.inner.clock, &plan, rest).await?;
         let mut all_notes = plan.notes;
         all_notes.append(&mut notes);
         let entry = Entry {
@@ -171,6 +191,31 @@ impl Acting {
         };
         audit::insert(connection, self.audit, &self.request, &entry).await?;
         Ok(entry.outcome)
+    }
+
+    /// Gives the state rows that the transaction left out the expiry of their job, in transactions
+    /// of their own. Where this is broken off the job is whole all the same: rows that were not
+    /// marked stay when their job expires, and rows that keep an old mark are cleaned up under it,
+    /// as Hangfire's own are.
+    async fn expire(&self, writer: &SqlitePool, rest: Vec<Expiry>) {
+        for expiry in rest {
+            let mut open = true;
+            while open {
+                tokio::time::sleep(TURN).await;
+                let batch = async {
+                    let mut connection = writer.acquire().await?;
+                    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+                    let open = write::expire_more(&mut transaction, expiry).await?;
+                    transaction.commit().await?;
+                    Ok::<bool, sqlx::Error>(open)
+                };
+                open = batch.await.unwrap_or_else(|error| {
+                    let job = expiry.job;
+                    tracing::warn!(job, %error, "not all state rows got the expiry of their job");
+                    false
+                });
+            }
+        }
     }
 
     /// Reads the jobs that the decision needs beside this one, none of them under a live lock.

@@ -2,6 +2,7 @@
 
 mod cases;
 mod guard;
+mod large;
 mod peer;
 mod transitions;
 

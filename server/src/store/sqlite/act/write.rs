@@ -31,13 +31,30 @@ const MOVE_QUEUE_ROW: &str = "UPDATE JobQueue SET Queue = ? WHERE Id = ?";
 const SET_PARAMETER: &str = "UPDATE JobParameter SET Value = ? WHERE JobId = ? AND Name = ?";
 
 /// Hangfire's purge looks at each table by itself.
-const EXPIRE: [&str; 3] = [
+const EXPIRE: [&str; 2] = [
     "UPDATE Job SET ExpireAt = ?2 WHERE Id = ?1",
     "UPDATE JobParameter SET ExpireAt = ?2 WHERE JobId = ?1 AND ExpireAt IS NOT ?2",
-    "UPDATE State SET ExpireAt = ?2 WHERE JobId = ?1 AND ExpireAt IS NOT ?2",
 ];
+/// The newest first: they are what the job's page shows.
+const EXPIRE_STATES: &str = "UPDATE State SET ExpireAt = ?2 WHERE Id IN (SELECT Id FROM State \
+     WHERE JobId = ?1 AND ExpireAt IS NOT ?2 ORDER BY Id DESC LIMIT ?3)";
+const HAS_EXPIRY: &str = "SELECT 1 FROM Job WHERE Id = ?1 AND ExpireAt IS ?2";
 
-/// Does every step; the id of the acted job's new state row.
+/// State rows that one transaction gives an expiry; each costs a change of an index. A history can
+/// have 100,000 rows, and job servers wait while a transaction runs.
+pub(super) const MOST_EXPIRED: i64 = 5_000;
+
+/// The expiry that the state rows of a job still have to get.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Expiry {
+    /// The job.
+    pub(super) job: i64,
+    /// Ticks; 0 for never.
+    pub(super) at: i64,
+}
+
+/// Does every step; the id of the acted job's new state row. State rows beyond [`MOST_EXPIRED`]
+/// are left to [`expire_more`]: `rest` says of which jobs.
 ///
 /// # Errors
 /// The database's; [`sqlx::Error::RowNotFound`] where the plan gives the job no state.
@@ -45,8 +62,10 @@ pub(super) async fn all(
     connection: &mut SqliteConnection,
     clock: &SharedClock,
     plan: &Plan,
+    rest: &mut Vec<Expiry>,
 ) -> Result<i64, sqlx::Error> {
     let mut state_id = None;
+    let mut budget = MOST_EXPIRED;
     for step in &plan.writes {
         match step {
             Write::State {
@@ -61,12 +80,18 @@ pub(super) async fn all(
                 }
             }
             Write::Expire { job, at } => {
+                let at = at.map_or(0, ticks::ticks);
                 for statement in EXPIRE {
                     sqlx::query(statement)
                         .bind(*job)
-                        .bind(at.map_or(0, ticks::ticks))
+                        .bind(at)
                         .execute(&mut *connection)
                         .await?;
+                }
+                let expiry = Expiry { job: *job, at };
+                budget -= expire_states(connection, expiry, budget).await?;
+                if budget <= 0 {
+                    rest.push(expiry);
                 }
             }
             Write::AddToSet { key, value, score } => {
@@ -76,6 +101,41 @@ pub(super) async fn all(
         }
     }
     state_id.ok_or(sqlx::Error::RowNotFound)
+}
+
+/// Gives up to `most` more state rows of a job its expiry; how many.
+async fn expire_states(
+    connection: &mut SqliteConnection,
+    Expiry { job, at }: Expiry,
+    most: i64,
+) -> Result<i64, sqlx::Error> {
+    let changed = sqlx::query(EXPIRE_STATES)
+        .bind(job)
+        .bind(at)
+        .bind(most)
+        .execute(connection)
+        .await?;
+    Ok(i64::try_from(changed.rows_affected()).unwrap_or(i64::MAX))
+}
+
+/// Goes on where [`all`] left off; whether there may be more. Nothing is done once the job has
+/// another expiry: whoever gave it that has seen to the rows.
+///
+/// # Errors
+/// The database's.
+pub(super) async fn expire_more(
+    connection: &mut SqliteConnection,
+    expiry: Expiry,
+) -> Result<bool, sqlx::Error> {
+    let same = sqlx::query(HAS_EXPIRY)
+        .bind(expiry.job)
+        .bind(expiry.at)
+        .fetch_optional(&mut *connection)
+        .await?;
+    if same.is_none() {
+        return Ok(false);
+    }
+    Ok(expire_states(connection, expiry, MOST_EXPIRED).await? >= MOST_EXPIRED)
 }
 
 async fn state(

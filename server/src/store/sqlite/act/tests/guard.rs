@@ -51,7 +51,10 @@ async fn unguarded(file: &TestFile, request: &Request, found: Found) {
     let mut connection = file.connect().await;
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await.unwrap();
     let clock = &file.store.inner.clock;
-    write::all(&mut transaction, clock, &plan).await.unwrap();
+    let mut rest = Vec::new();
+    write::all(&mut transaction, clock, &plan, &mut rest)
+        .await
+        .unwrap();
     transaction.commit().await.unwrap();
 }
 
