@@ -27,9 +27,6 @@ pub const SCHEMAS: RangeInclusive<i32> = 19..=23;
 /// A lock row older than this is left over from a crash: Hangfire itself clears it.
 pub const STALE_LOCK_MS: i64 = 10 * 60_000;
 
-/// More relatives than this are not taken along in one transaction.
-pub const MAX_RELATIVES: usize = 1_000;
-
 /// Why the schema version forbids actions, if it does.
 pub fn schema_forbids(version: Option<i32>) -> Option<String> {
     let (first, last) = (SCHEMAS.start(), SCHEMAS.end());
@@ -146,9 +143,11 @@ pub fn wanted(action: &Action, found: &Found) -> Result<Vec<i64>, Outcome> {
     };
     ids.sort_unstable();
     ids.dedup();
-    if ids.len() > MAX_RELATIVES {
+    let most = found.limits.relatives;
+    if ids.len() > most {
         return Err(refused(format!(
-            "{} jobs hang on it, more than the {MAX_RELATIVES} that are changed in one transaction.",
+            "{} jobs hang on it, more than the {most} that are changed in one transaction: it \
+             would hold the job servers up.",
             ids.len()
         )));
     }

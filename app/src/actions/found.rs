@@ -13,6 +13,8 @@ pub struct Limits {
     /// A queue row that was taken longer ago than this is handed out again by the job system
     /// itself, in milliseconds.
     pub invisibility_ms: i64,
+    /// So many relatives are taken along in one transaction, and no more.
+    pub relatives: usize,
 }
 
 impl Default for Limits {
@@ -20,6 +22,7 @@ impl Default for Limits {
         Self {
             server_timeout_ms: 5 * 60_000,
             invisibility_ms: 30 * 60_000,
+            relatives: 1_000,
         }
     }
 }

@@ -89,11 +89,6 @@ impl Timeline {
         self.events.iter().filter_map(Event::failure)
     }
 
-    /// The latest failure, of an attempt or outside any.
-    pub fn last_failure(&self) -> Option<&Failure> {
-        self.failures().next_back()
-    }
-
     /// What somebody decided: to run it again, or at once.
     pub fn decisions(&self) -> impl DoubleEndedIterator<Item = &Decision> {
         self.events.iter().filter_map(|event| match event {
@@ -112,36 +107,6 @@ impl Timeline {
         self.retries()
             .next_back()
             .filter(|retry| retry.release == Release::Pending)
-    }
-
-    /// `(n, m)` of the newest retry planned in the current round; `None` before its first one.
-    pub fn current_round_retry(&self) -> Option<(u32, u32)> {
-        self.events
-            .iter()
-            .rev()
-            .take_while(|event| {
-                !matches!(
-                    event,
-                    Event::Decision(Decision {
-                        opens_round: Some(_),
-                        ..
-                    })
-                )
-            })
-            .find_map(|event| event.failure()?.retry.as_ref())
-            .map(|retry| (retry.number, retry.of))
-    }
-
-    /// How many attempts each round has had, from the first round on: `[3, 1]` for a job that
-    /// was requeued after three attempts and failed once more.
-    pub fn attempts_by_round(&self) -> Vec<u32> {
-        let mut counts = vec![0; self.rounds as usize];
-        for attempt in self.attempts() {
-            if let Some(count) = counts.get_mut((attempt.round as usize).saturating_sub(1)) {
-                *count += 1;
-            }
-        }
-        counts
     }
 
     /// The job's retries, by its `RetryCount` parameter and the newest maximum that a reason names;

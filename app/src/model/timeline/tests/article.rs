@@ -77,8 +77,8 @@ fn job_1_fails_twice_and_then_succeeds() {
     assert_eq!(timeline.rounds, 1);
     assert_eq!(timeline.events.len(), 3);
     assert_eq!(timeline.history, History::Whole);
-    assert_eq!(timeline.attempts_by_round(), [3]);
-    assert_eq!(timeline.current_round_retry(), Some((2, 3)));
+    let numbers: Vec<_> = timeline.retries().map(|r| (r.number, r.of)).collect();
+    assert_eq!(numbers, [(1, 3), (2, 3)]);
     assert_eq!(timeline.pending_retry(), None);
     assert_eq!(
         timeline.retry_budget(Some(2)),
@@ -118,7 +118,10 @@ fn job_2_has_a_permanent_error() {
     assert_eq!(attempt.retry(), None);
     assert_eq!(timeline.retry_budget(None), None);
     assert_eq!(
-        timeline.last_failure().and_then(|f| f.reason.as_deref()),
+        timeline
+            .failures()
+            .next_back()
+            .and_then(|f| f.reason.as_deref()),
         Some(FAILED)
     );
 }
