@@ -1,5 +1,6 @@
 //! The stores: one implementation of each port per dialect.
 
+pub mod claim_facts;
 pub mod claim_note;
 #[cfg(test)]
 mod contract;

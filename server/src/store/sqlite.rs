@@ -18,12 +18,14 @@ use crate::clock::SharedClock;
 
 mod act;
 mod audit;
+mod claims;
 mod connect;
 mod counts;
 mod delays;
 mod errors;
 mod filter;
 mod health;
+mod histories;
 mod job;
 mod jobs;
 mod layout;

@@ -6,18 +6,15 @@
 //! no such row: a server cannot insert its own before we are done, and reads the job after it.
 
 mod audit;
+mod change;
 mod find;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
-use app::actions::decide::{decide, races_scheduler, wanted};
-use app::actions::found::{Found, Limits};
 use app::actions::{Outcome, Request};
 use app::model::state::{Instant, StateName};
 use app::ports::actions::ActionStore;
@@ -28,16 +25,10 @@ use uuid::Uuid;
 
 use crate::store::task::to_its_end;
 
-use self::write::Expiry;
 use super::connect::Opened;
 use super::{SqliteStore, errors, migrate, source};
-
-/// Relatives that one transaction takes along: job servers wait while it runs, and it shall not hold
-/// them up for longer than 250 ms. Each relative costs a dozen statements.
-const MOST_RELATIVES: usize = 100;
-
-/// The pause between two transactions that belong together: others get their turn.
-const TURN: Duration = Duration::from_millis(30);
+use change::change;
+pub(super) use change::{Changed, Progress, change_as_found};
 
 #[async_trait]
 impl ActionStore for SqliteStore {
@@ -59,7 +50,7 @@ struct Acting {
 }
 
 /// Why a transaction is not committed.
-enum Halt {
+pub(super) enum Halt {
     /// It was decided so.
     Outcome(Outcome),
     /// The database's.
@@ -102,31 +93,27 @@ impl Acting {
                 why: why.unwrap_or_else(|| "The file cannot be written.".to_owned()),
             });
         };
-        let (mut before, mut rest) = (None, Vec::new());
-        let outcome = match self
-            .transaction(&opened, &writer, &mut before, &mut rest)
-            .await
-        {
+        let mut progress = Progress::default();
+        let outcome = match self.transaction(&opened, &writer, &mut progress).await {
             Ok(done) => {
-                self.expire(&writer, rest).await;
+                progress.finish(&writer).await;
                 return Ok(done);
             }
             Err(Halt::Outcome(outcome)) => outcome,
             Err(Halt::Driver(error)) => halted(&error)?,
         };
-        Ok(self.record(&writer, before, outcome).await)
+        Ok(self.record(&writer, progress.before, outcome).await)
     }
 
     async fn transaction(
         &self,
         opened: &Arc<Opened>,
         writer: &SqlitePool,
-        before: &mut Option<(StateName, i64)>,
-        rest: &mut Vec<Expiry>,
+        progress: &mut Progress,
     ) -> Result<Outcome, Halt> {
         let mut connection = writer.acquire().await?;
         let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-        let done = match self.inside(&mut transaction, opened, before, rest).await {
+        let done = match self.inside(&mut transaction, opened, progress).await {
             Ok(done) => done,
             Err(halt) => {
                 // What halted it matters; a transaction that is over already cannot roll back.
@@ -145,104 +132,26 @@ impl Acting {
         &self,
         connection: &mut SqliteConnection,
         opened: &Opened,
-        before: &mut Option<(StateName, i64)>,
-        rest: &mut Vec<Expiry>,
+        progress: &mut Progress,
     ) -> Result<Outcome, Halt> {
         let own = migrate::state(connection).await?;
         if let Some(why) = source::why_not_acted(opened, own) {
             return Err(Outcome::Refused { why }.into());
         }
         let now = self.store.inner.clock.now();
-        let id = self.request.seen.job;
-        let mut notes = Vec::new();
-        notes.extend(find::lock(connection, id, now).await?);
-        let Some(job) = find::job(connection, id).await? else {
-            return Err(Outcome::Gone.into());
-        };
-        if races_scheduler(&self.request.action, &job) {
-            find::scheduler(connection, now).await?;
-        }
-        *before = job.state.clone().zip(job.state_id);
-        let mut found = Found {
-            now,
-            limits: Limits {
-                relatives: MOST_RELATIVES,
-                ..self.store.limits
-            },
-            seen_since: find::since(connection, id, self.request.seen.state_id).await?,
-            job,
-            relatives: BTreeMap::new(),
-            servers: find::servers(connection, now).await?,
-        };
-        self.relatives(connection, &mut notes, &mut found).await?;
-        let plan = decide(&self.request, &found)?;
-        let state_id = write::all(connection, &self.store.inner.clock, &plan, rest).await?;
-        let mut all_notes = plan.notes;
-        all_notes.append(&mut notes);
+        let changed = change(connection, &self.store, &self.request, now, progress).await?;
         let entry = Entry {
             at: now,
-            before: before.clone(),
-            after: Some((plan.state.clone(), state_id)),
+            before: progress.before.clone(),
+            after: Some((changed.state.clone(), changed.state_id)),
             outcome: Outcome::Done {
-                state: plan.state,
-                state_id,
-                notes: all_notes,
+                state: changed.state,
+                state_id: changed.state_id,
+                notes: changed.notes,
             },
         };
         audit::insert(connection, self.audit, &self.request, &entry).await?;
         Ok(entry.outcome)
-    }
-
-    /// Gives the state rows that the transaction left out the expiry of their job, in transactions
-    /// of their own. Where this is broken off the job is whole all the same: rows that were not
-    /// marked stay when their job expires, and rows that keep an old mark are cleaned up under it,
-    /// as Hangfire's own are.
-    async fn expire(&self, writer: &SqlitePool, rest: Vec<Expiry>) {
-        for expiry in rest {
-            let mut open = true;
-            while open {
-                tokio::time::sleep(TURN).await;
-                let batch = async {
-                    let mut connection = writer.acquire().await?;
-                    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-                    let open = write::expire_more(&mut transaction, expiry).await?;
-                    transaction.commit().await?;
-                    Ok::<bool, sqlx::Error>(open)
-                };
-                open = batch.await.unwrap_or_else(|error| {
-                    let job = expiry.job;
-                    tracing::warn!(job, %error, "not all state rows got the expiry of their job");
-                    false
-                });
-            }
-        }
-    }
-
-    /// Reads the jobs that the decision needs beside this one, none of them under a live lock.
-    async fn relatives(
-        &self,
-        connection: &mut SqliteConnection,
-        notes: &mut Vec<String>,
-        found: &mut Found,
-    ) -> Result<(), Halt> {
-        // Of a job that has moved on nothing is done, so nothing else need be looked at.
-        let seen = &self.request.seen;
-        if found.job.state.as_ref() != Some(&seen.state)
-            || found.job.state_id != Some(seen.state_id)
-        {
-            return Ok(());
-        }
-        loop {
-            let ids = wanted(&self.request.action, found)?;
-            if ids.is_empty() {
-                return Ok(());
-            }
-            for id in ids {
-                notes.extend(find::lock(connection, id, found.now).await?);
-                let relative = find::job(connection, id).await?;
-                found.relatives.insert(id, relative);
-            }
-        }
     }
 
     /// A COMMIT that failed is rolled back, or has happened although its answer was an error: the

@@ -1,6 +1,6 @@
 //! [`AuditStore`] on `SQLite`.
 
-use app::ports::audit::{AuditRow, AuditStore};
+use app::ports::audit::{AuditClaim, AuditRow, AuditStore};
 use app::ports::error::StoreError;
 use async_trait::async_trait;
 use chrono::DateTime;
@@ -9,14 +9,42 @@ use sqlx::sqlite::SqliteRow;
 use uuid::Uuid;
 
 use super::{SqliteStore, rows};
+use crate::store::claim_note::ClaimNote;
 
-const ROWS: &str = "SELECT id, at, actor, authenticated, action, job, seen_state, seen_state_id, \
-     before_state, before_state_id, after_state, after_state_id, reason, outcome, note \
-     FROM redrive_audit WHERE (?1 IS NULL OR job = ?1) AND (?2 IS NULL OR id < ?2) \
-     ORDER BY id DESC LIMIT ?3";
-const ROW: &str = "SELECT id, at, actor, authenticated, action, job, seen_state, seen_state_id, \
-     before_state, before_state_id, after_state, after_state_id, reason, outcome, note \
-     FROM redrive_audit WHERE id = ?1";
+/// The columns since the first version. They are named, since a prepared statement that takes all
+/// there are does not survive a table that is made anew with more.
+macro_rules! columns {
+    () => {
+        "id, at, actor, authenticated, action, job, seen_state, seen_state_id, before_state, \
+         before_state_id, after_state, after_state_id, reason, outcome, note"
+    };
+}
+
+/// Statements that read rows, by whether the audit knows of claims.
+macro_rules! rows_of {
+    ($rest:literal) => {
+        [
+            concat!(
+                "SELECT ",
+                columns!(),
+                ", NULL AS claims, NULL AS claim_key, NULL AS claim_seen, NULL AS claim ",
+                $rest
+            ),
+            concat!(
+                "SELECT ",
+                columns!(),
+                ", claims, claim_key, claim_seen, claim ",
+                $rest
+            ),
+        ]
+    };
+}
+
+const ROWS: [&str; 2] = rows_of!(
+    "FROM redrive_audit WHERE (?1 IS NULL OR job = ?1) AND (?2 IS NULL OR id < ?2) \
+     ORDER BY id DESC LIMIT ?3"
+);
+const ROW: [&str; 2] = rows_of!("FROM redrive_audit WHERE id = ?1");
 
 #[async_trait]
 impl AuditStore for SqliteStore {
@@ -28,10 +56,13 @@ impl AuditStore for SqliteStore {
     ) -> Result<Vec<AuditRow>, StoreError> {
         self.read(move |c| {
             Box::pin(async move {
-                if !exists(c).await? {
-                    return Ok(Vec::new());
-                }
-                let found = sqlx::query(ROWS)
+                let [old, new] = ROWS;
+                let sql = match knows_claims(c).await? {
+                    None => return Ok(Vec::new()),
+                    Some(false) => old,
+                    Some(true) => new,
+                };
+                let found = sqlx::query(sql)
                     .bind(job)
                     .bind(before.map(|id| id.to_string()))
                     .bind(i64::from(limit))
@@ -46,10 +77,13 @@ impl AuditStore for SqliteStore {
     async fn audit_row(&self, id: Uuid) -> Result<Option<AuditRow>, StoreError> {
         self.read(move |c| {
             Box::pin(async move {
-                if !exists(c).await? {
-                    return Ok(None);
-                }
-                let found = sqlx::query(ROW)
+                let [old, new] = ROW;
+                let sql = match knows_claims(c).await? {
+                    None => return Ok(None),
+                    Some(false) => old,
+                    Some(true) => new,
+                };
+                let found = sqlx::query(sql)
                     .bind(id.to_string())
                     .fetch_optional(c)
                     .await?;
@@ -60,12 +94,18 @@ impl AuditStore for SqliteStore {
     }
 }
 
-async fn exists(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
-    let found =
-        sqlx::query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'redrive_audit'")
-            .fetch_optional(connection)
-            .await?;
-    Ok(found.is_some())
+/// Whether the audit knows of claims, which an older Redrive's does not; `None` where there is none.
+pub(super) async fn knows_claims(
+    connection: &mut SqliteConnection,
+) -> Result<Option<bool>, sqlx::Error> {
+    let row = sqlx::query(
+        "SELECT count(*) AS columns, count(*) FILTER (WHERE name = 'claims') AS claims \
+         FROM pragma_table_info('redrive_audit')",
+    )
+    .fetch_one(connection)
+    .await?;
+    let columns = rows::int(&row, "columns")?.unwrap_or_default();
+    Ok((columns > 0).then_some(rows::int(&row, "claims")? == Some(1)))
 }
 
 fn row(row: &SqliteRow) -> Result<AuditRow, sqlx::Error> {
@@ -84,6 +124,21 @@ fn row(row: &SqliteRow) -> Result<AuditRow, sqlx::Error> {
         reason: rows::text(row, "reason")?,
         outcome: text("outcome")?,
         note: text("note")?,
-        claim: None,
+        claim: claim(row)?,
     })
+}
+
+/// What a row says of a claim.
+fn claim(row: &SqliteRow) -> Result<Option<AuditClaim>, sqlx::Error> {
+    let Some(table) = rows::text(row, "claims")? else {
+        return Ok(None);
+    };
+    let written = ClaimNote::read(rows::text(row, "claim")?.as_deref());
+    Ok(Some(AuditClaim {
+        table,
+        key: rows::text(row, "claim_key")?,
+        seen: rows::text(row, "claim_seen")?,
+        before: written.before,
+        after: written.after,
+    }))
 }

@@ -123,7 +123,8 @@ fn state(row: &SqliteRow) -> Result<StateRow, sqlx::Error> {
     })
 }
 
-async fn attempts_before(
+/// How many attempts began before the state row `first`.
+pub(super) async fn attempts_before(
     connection: &mut SqliteConnection,
     job: i64,
     first: i64,

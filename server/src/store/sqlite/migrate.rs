@@ -35,7 +35,10 @@ macro_rules! migration {
 }
 
 const HANGFIRE: &[Migration] = &[migration!("hangfire", 1, "0001_layout")];
-const REDRIVE: &[Migration] = &[migration!("redrive", 1, "0001_audit")];
+const REDRIVE: &[Migration] = &[
+    migration!("redrive", 1, "0001_audit"),
+    migration!("redrive", 2, "0002_claims"),
+];
 
 const LEDGER: &str = "CREATE TABLE IF NOT EXISTS redrive_migrations (
   \"set\" TEXT NOT NULL,

@@ -68,3 +68,22 @@ async fn a_long_history_is_paged_and_counted() {
     let (_file, seeded) = seeded(contract::odd::long()).await;
     contract::odd::long_history_is_bounded(&seeded).await;
 }
+
+#[tokio::test]
+async fn histories_are_what_single_jobs_are() {
+    for folder in [
+        "article",
+        "claims/stale",
+        "operators",
+        "shapes-110-full",
+        "mixed",
+    ] {
+        let rows = Fixture::named(folder);
+        let file = TestFile::with(&rows).await;
+        contract::histories::are_what_single_jobs_are(&file.store, &file.store, &rows).await;
+        contract::histories::calls_come_by_id(&file.store, &rows).await;
+    }
+    let rows = contract::odd::huge();
+    let file = TestFile::with(&rows).await;
+    contract::histories::huge_values_are_left_out(&file.store, &rows).await;
+}

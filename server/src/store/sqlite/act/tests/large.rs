@@ -4,7 +4,7 @@ use std::time::Instant as Stopwatch;
 
 use sqlx::Connection as _;
 
-use super::super::MOST_RELATIVES;
+use super::super::change::MOST_RELATIVES;
 use super::super::write::{Expiry, MOST_EXPIRED, all, expire_more};
 use super::*;
 use crate::testing::sqlite::TestFile;
