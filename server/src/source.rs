@@ -3,10 +3,15 @@
 use std::sync::Arc;
 
 use app::model::job::{Server, TypedDelay};
+use app::model::state::Instant;
 use app::ports::actions::ActionStore;
 use app::ports::audit::AuditStore;
+use app::ports::claims::ClaimStore;
+use app::ports::error::StoreError;
+use app::ports::histories::HistoryStore;
 use app::ports::jobs::{JobStore, StateCounts};
 use app::ports::source::{Source, SourceInfo};
+use chrono::TimeDelta;
 use tokio::sync::watch;
 
 use crate::config::SourceConfig;
@@ -14,13 +19,16 @@ use crate::config::SourceConfig;
 pub mod claims;
 pub mod sampler;
 
+use claims::SourceClaims;
+use claims::look::{self, Watched};
+
 /// A server whose heartbeat is older than this is gone: Hangfire's own default.
 pub const SERVER_GONE_MS: i64 = 5 * 60_000;
 
 /// Everything a store does, behind one pointer.
-pub trait Store: Source + JobStore + AuditStore + ActionStore {}
+pub trait Store: Source + JobStore + AuditStore + ActionStore + HistoryStore + ClaimStore {}
 
-impl<T: Source + JobStore + AuditStore + ActionStore> Store for T {}
+impl<T: Source + JobStore + AuditStore + ActionStore + HistoryStore + ClaimStore> Store for T {}
 
 /// One source under watch.
 #[derive(Clone)]
@@ -33,6 +41,8 @@ pub struct SourceHandle {
     pub demo: Option<String>,
     /// The latest background look at it.
     pub live: watch::Receiver<Snapshot>,
+    /// Its claims.
+    pub claims: Arc<SourceClaims>,
 }
 
 /// The latest background look at a source, shared by all viewers.
@@ -48,6 +58,8 @@ pub struct Snapshot {
     pub queues: Arc<Vec<String>>,
     /// Delays that retry policies chose lately, oldest first.
     pub delays: Arc<Vec<TypedDelay>>,
+    /// Its claims tables; `None` before the first look at them.
+    pub claims: Option<Arc<Vec<Watched>>>,
     /// Why the last look failed, in words.
     pub trouble: Option<String>,
 }
@@ -56,5 +68,37 @@ impl Snapshot {
     /// Whether the database answered at the last look.
     pub fn answers(&self) -> bool {
         self.info.is_some() && self.trouble.is_none()
+    }
+}
+
+impl SourceHandle {
+    /// The time by the database's clock, from ours.
+    pub fn now(&self, ours: Instant) -> Instant {
+        let live = self.live.borrow();
+        let skew = live.info.as_ref().map_or(0, |info| info.clock_skew_ms);
+        ours + TimeDelta::milliseconds(skew)
+    }
+
+    /// Its claims tables as they were last seen; before the first look they are looked at now,
+    /// without their numbers.
+    ///
+    /// # Errors
+    /// As the database's.
+    pub async fn claims_tables(&self) -> Result<Arc<Vec<Watched>>, StoreError> {
+        let seen = self.live.borrow().claims.clone();
+        match seen {
+            Some(seen) => Ok(seen),
+            None => look::once(&self.claims, self.store.as_ref()).await,
+        }
+    }
+
+    /// Stale claims of all its tables together, where they were counted.
+    pub fn stale_claims(&self) -> Option<i64> {
+        let live = self.live.borrow();
+        let figures = live.claims.as_ref()?.iter();
+        figures
+            .filter_map(|seen| seen.figures.as_ref()?.as_ref().ok())
+            .map(|figures| figures.stale)
+            .reduce(|a, b| a + b)
     }
 }

@@ -53,6 +53,9 @@ pub struct ClaimsPage {
     pub cursor: Option<ClaimCursor>,
     /// The rows.
     pub list: Result<ClaimRows, StoreError>,
+    /// How far the jobs behind claims were looked for, in a sentence; `None` where every job was
+    /// looked at.
+    pub search: Option<String>,
 }
 
 /// One claims table.

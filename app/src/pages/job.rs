@@ -74,7 +74,7 @@ pub struct JobClaim {
     /// The claim, with what is known of it.
     pub judged: JudgedClaim,
     /// What another run of the job would meet, see
-    /// [`crate::actions::claim::decide::requeue_warning`].
+    /// [`crate::actions::claim::requeue_warning`].
     pub warning: Option<String>,
 }
 

@@ -16,6 +16,7 @@ use crate::model::state::ListState;
 use crate::ports::error::StoreError;
 use crate::ports::jobs::JobFilter;
 
+pub mod claims;
 #[cfg(test)]
 mod tests;
 

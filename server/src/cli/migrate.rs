@@ -183,7 +183,12 @@ mod tests {
         let applied: Vec<_> = applied.iter().map(|(s, v)| (s.as_str(), *v)).collect();
         assert_eq!(
             applied,
-            [("hangfire:hangfire", 1), ("redrive", 0), ("redrive", 1)]
+            [
+                ("hangfire:hangfire", 1),
+                ("redrive", 0),
+                ("redrive", 1),
+                ("redrive", 2)
+            ]
         );
         let version: i32 = sqlx::query_scalar("SELECT version FROM hangfire.schema")
             .fetch_one(&mut database.connection().await)

@@ -16,6 +16,7 @@ use crate::config::{Config, SourceConfig};
 use crate::http::router;
 use crate::http::state::AppState;
 use crate::lifecycle;
+use crate::source::claims::SourceClaims;
 use crate::source::{Snapshot, SourceHandle, Store, sampler};
 use crate::store::postgres::PostgresStore;
 use crate::store::sqlite::SqliteStore;
@@ -76,14 +77,22 @@ async fn watch_source(
     clock: &SharedClock,
     stop: &CancellationToken,
 ) -> anyhow::Result<SourceHandle> {
+    let claims = Arc::new(SourceClaims::of(&config)?);
     let (store, demo) = open(&config, clock.clone()).await?;
     let (sender, live) = watch::channel(Snapshot::default());
-    tokio::spawn(sampler::run(store.clone(), sender, stop.clone()));
+    tokio::spawn(sampler::run(
+        store.clone(),
+        claims.clone(),
+        clock.clone(),
+        sender,
+        stop.clone(),
+    ));
     Ok(SourceHandle {
         config: Arc::new(config),
         store,
         demo,
         live,
+        claims,
     })
 }
 

@@ -16,6 +16,7 @@ use crate::clock::SharedClock;
 use crate::source::SourceHandle;
 
 mod answer;
+pub mod claims;
 
 use answer::Acted;
 

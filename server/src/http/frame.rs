@@ -25,6 +25,7 @@ use super::state::AppState;
 use crate::config::Environment;
 use crate::source::{Snapshot, SourceHandle};
 
+mod claims;
 pub mod faults;
 
 /// Outcomes that a page reports at most: as many as one request may act on.
@@ -320,7 +321,7 @@ impl Visit {
             counts: snapshot
                 .as_ref()
                 .and_then(|snapshot| counts(snapshot, self.now)),
-            stale_claims: None,
+            stale_claims: self.source.as_ref().and_then(SourceHandle::stale_claims),
             foot: snapshot.as_ref().map(foot).unwrap_or_default(),
             actor: self.state.actor(),
             now: self.now,

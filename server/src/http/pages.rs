@@ -1,8 +1,10 @@
 //! The pages: each reads its URL, asks the store, and hands the model to `app`.
 
 pub mod audit;
+pub mod claims;
 pub mod job;
 pub mod jobs;
+mod judged;
 pub mod overview;
 pub mod servers;
 pub mod trace;

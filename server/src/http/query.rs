@@ -114,7 +114,11 @@ fn text(value: &str) -> Option<String> {
     (!value.is_empty()).then(|| value.to_owned())
 }
 
-fn number(name: &str, value: &str) -> Result<Option<u32>, String> {
+/// Reads a whole number; empty is none.
+///
+/// # Errors
+/// A sentence that names the parameter.
+pub fn number(name: &str, value: &str) -> Result<Option<u32>, String> {
     match value.trim() {
         "" => Ok(None),
         digits => match digits.parse() {

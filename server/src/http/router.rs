@@ -1,7 +1,7 @@
 //! Which URL goes where.
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{DefaultBodyLimit, State};
 use axum::http::Uri;
 use axum::middleware;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -53,15 +53,28 @@ fn routes() -> Router<AppState> {
             "/s/{source}/jobs/{job}/trace/{state}",
             get(pages::trace::show),
         )
+        .route("/s/{source}/claims", get(pages::claims::show))
         .route("/s/{source}/servers", get(pages::servers::show))
         .route("/s/{source}/audit", get(pages::audit::show))
         .route("/api/requeue", post(actions::requeue))
         .route("/api/enqueue-now", post(actions::enqueue_now))
         .route("/api/delete", post(actions::delete))
         .route("/api/undo-delete", post(actions::undo_delete))
+        .merge(claim_actions())
         .route("/assets/{name}", get(assets::serve))
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
+}
+
+fn claim_actions() -> Router<AppState> {
+    use actions::claims;
+    Router::new()
+        .route("/api/reclaim", post(claims::reclaim))
+        .route("/api/release", post(claims::release))
+        .route("/api/mark-sent", post(claims::mark_sent))
+        .route("/api/ask-provider", post(claims::ask_provider))
+        .route("/api/purge-claims", post(claims::purge_claims))
+        .layer(DefaultBodyLimit::max(claims::LARGEST_FORM))
 }
 
 /// `/` goes to the first source.

@@ -1,6 +1,7 @@
 //! The whole router over a recorded `SQLite` file: statuses, headers, words.
 
 mod acting;
+mod claims;
 
 use std::sync::Arc;
 
@@ -54,6 +55,7 @@ impl Site {
             store: store.clone(),
             demo: None,
             live: watch::channel(Snapshot::default()).1,
+            claims: Arc::default(),
         };
         let sources = vec![source("main", false), source("locked", true)];
         let stop = CancellationToken::new();

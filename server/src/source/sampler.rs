@@ -8,7 +8,9 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::claims::{SourceClaims, look};
 use super::{Snapshot, Store};
+use crate::clock::SharedClock;
 
 /// The pause between two looks.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -17,9 +19,15 @@ const PAUSE: Duration = Duration::from_secs(5);
 const REST: u32 = 20;
 
 /// Looks again and again, and publishes what it sees, until told to stop.
-pub async fn run(store: Arc<dyn Store>, live: watch::Sender<Snapshot>, stop: CancellationToken) {
+pub async fn run(
+    store: Arc<dyn Store>,
+    claims: Arc<SourceClaims>,
+    clock: SharedClock,
+    live: watch::Sender<Snapshot>,
+    stop: CancellationToken,
+) {
     let look = every(|| async {
-        let seen = look(store.as_ref()).await;
+        let seen = look_at(store.as_ref()).await;
         live.send_modify(|snapshot| merge(snapshot, seen));
         PAUSE
     });
@@ -35,6 +43,7 @@ pub async fn run(store: Arc<dyn Store>, live: watch::Sender<Snapshot>, stop: Can
     tokio::select! {
         () = look => {}
         () = count => {}
+        () = look::run(claims, store.clone(), clock, &live) => {}
         () = stop.cancelled() => {}
     }
 }
@@ -47,7 +56,7 @@ async fn every<F: Future<Output = Duration>>(work: impl Fn() -> F) {
     }
 }
 
-async fn look(store: &dyn Store) -> Result<Snapshot, StoreError> {
+async fn look_at(store: &dyn Store) -> Result<Snapshot, StoreError> {
     Ok(Snapshot {
         info: Some(Arc::new(store.info().await?)),
         servers: Arc::new(store.servers().await?),
@@ -66,6 +75,7 @@ fn merge(snapshot: &mut Snapshot, seen: Result<Snapshot, StoreError>) {
             }
             *snapshot = Snapshot {
                 counts: snapshot.counts.take(),
+                claims: snapshot.claims.take(),
                 ..seen
             };
         }

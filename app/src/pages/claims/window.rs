@@ -146,7 +146,11 @@ pub(super) fn notes(page: &ClaimsPage, table: &TableView, shape: &Shape) -> AnyV
             </details>
         }
     });
-    view! { {read_only} {lacks} {index} }.into_any()
+    let search = page
+        .search
+        .as_ref()
+        .map(|words| note(words.clone().into_any()));
+    view! { {read_only} {lacks} {search} {index} }.into_any()
 }
 
 fn note(words: AnyView) -> AnyView {

@@ -47,7 +47,9 @@ pub(super) async fn answer(
         };
         return (status, Json(body)).into_response();
     }
-    if !all_recorded(source, acted).await {
+    let audits: Vec<Uuid> = acted.iter().map(|one| one.audit).collect();
+    let failed = acted.iter().any(|one| one.outcome.is_err());
+    if failed || !all_recorded(source, &audits).await {
         let outcomes = acted
             .iter()
             .map(|one| (one.seen.clone(), one.outcome.clone()))
@@ -55,12 +57,19 @@ pub(super) async fn answer(
         return visit.outcomes(status, action, outcomes);
     }
     let links = visit.links();
-    let page = return_page(links, &source.config.name, acted, several, back);
+    see_other(
+        return_page(links, &source.config.name, acted, several, back),
+        &audits,
+    )
+}
+
+/// Sends the browser to a page, which names the outcomes by these audit rows.
+pub(super) fn see_other(page: String, audits: &[Uuid]) -> Response {
     let mut location = page;
-    for one in acted {
+    for audit in audits {
         location.push(if location.contains('?') { '&' } else { '?' });
         location.push_str("done=");
-        location.push_str(&one.audit.simple().to_string());
+        location.push_str(&audit.simple().to_string());
     }
     match HeaderValue::from_str(&location) {
         Ok(location) => (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response(),
@@ -75,9 +84,10 @@ fn all_failed(acted: &[Acted]) -> Option<&StoreError> {
     rest.iter().all(|one| one.outcome.is_err()).then_some(cause)
 }
 
-async fn all_recorded(source: &SourceHandle, acted: &[Acted]) -> bool {
-    for one in acted {
-        if one.outcome.is_err() || !matches!(source.store.audit_row(one.audit).await, Ok(Some(_))) {
+/// Whether the audit has a row of each.
+pub(super) async fn all_recorded(source: &SourceHandle, audits: &[Uuid]) -> bool {
+    for audit in audits {
+        if !matches!(source.store.audit_row(*audit).await, Ok(Some(_))) {
             return false;
         }
     }
@@ -86,20 +96,23 @@ async fn all_recorded(source: &SourceHandle, acted: &[Acted]) -> bool {
 
 /// The page that the form names, if it is one of this source; else the job's, or the list.
 fn return_page(links: &Links, source: &str, acted: &[Acted], several: bool, back: &str) -> String {
-    let pages = links.source(source);
-    let own = format!("{}/", pages.overview());
+    page_of(links, source, back).unwrap_or_else(|| match acted {
+        [one] if !several => links.source(source).job(one.seen.job),
+        _ => links
+            .source(source)
+            .jobs(&app::ports::jobs::JobFilter::default(), None, None),
+    })
+}
+
+/// The page that a form names, if it is one of this source.
+pub(super) fn page_of(links: &Links, source: &str, back: &str) -> Option<String> {
+    let own = format!("{}/", links.source(source).overview());
     let safe = back.starts_with(&own)
         && !back.contains("//")
         && back
             .bytes()
             .all(|byte| byte.is_ascii_graphic() && byte != b'\\' && byte != b'#');
-    if safe {
-        return without_done(back);
-    }
-    match acted {
-        [one] if !several => pages.job(one.seen.job),
-        _ => pages.jobs(&app::ports::jobs::JobFilter::default(), None, None),
-    }
+    safe.then(|| without_done(back))
 }
 
 /// Outcomes of earlier actions are not named again.

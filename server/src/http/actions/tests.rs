@@ -120,6 +120,7 @@ fn source(read_only: bool) -> SourceHandle {
         store: Arc::new(SqliteStore::lazy("nowhere.db".as_ref(), clock, None)),
         demo: None,
         live: watch::channel(Snapshot::default()).1,
+        claims: Arc::default(),
     }
 }
 

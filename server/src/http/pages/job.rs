@@ -14,6 +14,7 @@ use chrono::TimeDelta;
 use serde::Deserialize;
 
 use super::super::frame::{SourceVisit, flash};
+use super::judged;
 use crate::source::SourceHandle;
 
 /// State rows that a page shows at most; older ones are a link away.
@@ -68,6 +69,7 @@ pub async fn show(
         (Ok(older), Ok(parent_state)) => (older, parent_state),
         (Err(error), _) | (_, Err(error)) => return visit.failed(section, &error),
     };
+    let claims = judged::of_job(&visit, &source, &record.invocation).await;
     let snapshot = source.live.borrow().clone();
     let skew = snapshot.info.as_ref().map_or(0, |info| info.clock_skew_ms);
     let page = JobPage::new(Given {
@@ -83,7 +85,7 @@ pub async fn show(
         parent_state,
         neighbours,
         older: before.zip(older),
-        claims: Ok(Vec::new()),
+        claims,
         now: visit.now() + TimeDelta::milliseconds(skew),
     });
     let title = page.title();

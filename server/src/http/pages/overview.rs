@@ -45,7 +45,7 @@ pub async fn show(
         counts: visit.counts(&source),
         failures,
         servers,
-        stale_claims: None,
+        stale_claims: source.stale_claims(),
         gone_ms: SERVER_GONE_MS,
     };
     let visit = visit.with_flash(flash);

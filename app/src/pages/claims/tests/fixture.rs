@@ -180,6 +180,7 @@ pub(super) fn stale_rows() -> ClaimRows {
 pub(super) fn page(list: Result<ClaimRows, StoreError>) -> ClaimsPage {
     ClaimsPage {
         source: chip("prod"),
+        search: None,
         dialect: Dialect::Postgres,
         tables: vec![view_of(table())],
         chosen: 0,

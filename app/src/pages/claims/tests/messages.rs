@@ -161,3 +161,13 @@ fn a_source_that_is_read_only_says_so_once_and_purges_nothing() {
     );
     assert_eq!(texts(&html, "#purge-no"), ["Read only: configured so"]);
 }
+
+#[test]
+fn how_far_jobs_were_looked_for_is_said() {
+    let words = "Jobs behind claims are looked for from job 4711 on.";
+    let html = html(ClaimsPage {
+        search: Some(words.to_owned()),
+        ..none()
+    });
+    assert!(texts(&html, ".claims-n").contains(&words.to_owned()));
+}

@@ -1,0 +1,187 @@
+//! Judging claims: the jobs behind them, what is known, and what may be concluded.
+
+use std::collections::{BTreeSet, HashMap};
+
+use app::actions::claim::requeue_warning;
+use app::model::claim::evidence::{Asked, Evidence, Facts, Owner};
+use app::model::claim::table::ClaimsTable;
+use app::model::claim::verdict::Verdict;
+use app::model::claim::{Claim, ClaimStatus, ClaimTime};
+use app::model::job::{JobHistory, Server};
+use app::model::state::Instant;
+use app::ports::claims::ClaimPast;
+use app::ports::error::StoreError;
+
+use super::super::{SERVER_GONE_MS, SourceHandle};
+use crate::store::claim_facts::{STATES, asked, earlier, owner};
+
+/// Jobs read at once, at most: as many as a store gives.
+const MOST_JOBS: usize = 200;
+
+/// A claim with what is known of it.
+#[derive(Debug, Clone)]
+pub struct Judged {
+    /// The claim.
+    pub claim: Claim,
+    /// The jobs behind it, oldest first.
+    pub owners: Vec<Owner>,
+    /// What is known; `None` where it is not Sending.
+    pub evidence: Option<Evidence>,
+    /// What may be concluded; `None` where it is not Sending.
+    pub verdict: Option<Verdict>,
+    /// The newest answer of the provider.
+    pub asked: Option<Asked>,
+    /// Earlier claim times of its key.
+    pub earlier: Vec<ClaimTime>,
+}
+
+/// What claims are judged by, beside their own rows: read once for all of them.
+pub struct Judge {
+    table: ClaimsTable,
+    owners: HashMap<String, Vec<Owner>>,
+    past: HashMap<String, Vec<ClaimPast>>,
+    servers: Vec<Server>,
+    now: Instant,
+}
+
+impl Judge {
+    /// Reads what there is to know of these keys: the histories of their jobs, and the audit. Two
+    /// reads, however many keys; a third for the servers where the source was not looked at yet.
+    ///
+    /// # Errors
+    /// As the database's.
+    pub async fn of(
+        source: &SourceHandle,
+        table: &ClaimsTable,
+        keys: &[String],
+        now: Instant,
+    ) -> Result<Self, StoreError> {
+        let (owners, past, servers) = tokio::join!(
+            owners(source, table, keys),
+            source.store.claim_past(&table.name, keys),
+            servers(source),
+        );
+        let mut by_key: HashMap<String, Vec<ClaimPast>> = HashMap::new();
+        for past in past? {
+            by_key.entry(past.key.clone()).or_default().push(past);
+        }
+        Ok(Self {
+            table: table.clone(),
+            owners: owners?,
+            past: by_key,
+            servers: servers?,
+            now,
+        })
+    }
+
+    /// Judges one claim by this cut-off, in milliseconds.
+    pub fn judge(&self, claim: Claim, cutoff_ms: i64) -> Judged {
+        let past = self.past.get(&claim.key).map_or(&[][..], Vec::as_slice);
+        let (asked, earlier) = (asked(past), earlier(past));
+        let owners = self.owners.get(&claim.key).cloned().unwrap_or_default();
+        let facts = self.facts(&claim, &owners, asked.as_ref(), &earlier, cutoff_ms);
+        let known = (claim.status == ClaimStatus::Sending).then(|| {
+            let evidence = Evidence::of(&facts);
+            let verdict = Verdict::of(&facts, &evidence);
+            (evidence, verdict)
+        });
+        let (evidence, verdict) = known.unzip();
+        Judged {
+            claim,
+            owners,
+            evidence,
+            verdict,
+            asked,
+            earlier,
+        }
+    }
+
+    /// What a judged claim was judged by, by the table's own cut-off: for asking what may be done.
+    pub fn facts_of<'a>(&'a self, judged: &'a Judged) -> Facts<'a> {
+        self.facts(
+            &judged.claim,
+            &judged.owners,
+            judged.asked.as_ref(),
+            &judged.earlier,
+            self.table.cutoff_ms,
+        )
+    }
+
+    /// What another run of a job behind the claim would meet, where that is to be feared.
+    pub fn warning(&self, judged: &Judged) -> Option<String> {
+        let facts = self.facts_of(judged);
+        let evidence = Evidence::of(&facts);
+        let verdict = Verdict::of(&facts, &evidence);
+        requeue_warning(&self.table, &judged.claim, &evidence, &verdict)
+    }
+
+    fn facts<'a>(
+        &'a self,
+        claim: &'a Claim,
+        owners: &'a [Owner],
+        asked: Option<&'a Asked>,
+        earlier: &'a [ClaimTime],
+        cutoff_ms: i64,
+    ) -> Facts<'a> {
+        Facts {
+            claim,
+            table: &self.table,
+            cutoff_ms,
+            owners,
+            servers: &self.servers,
+            server_timeout_ms: SERVER_GONE_MS,
+            earlier,
+            asked,
+            now: self.now,
+        }
+    }
+}
+
+/// The jobs behind each key, oldest first: candidates of the index, each read and checked.
+///
+/// # Errors
+/// As the database's.
+pub async fn owners(
+    source: &SourceHandle,
+    table: &ClaimsTable,
+    keys: &[String],
+) -> Result<HashMap<String, Vec<Owner>>, StoreError> {
+    let index = &source.claims.index;
+    // Every key gets its share of what one read can give.
+    let share = (MOST_JOBS / keys.len().max(1)).max(1);
+    let candidates = index.candidates(table, keys.iter().map(String::as_str), share);
+    let ids: BTreeSet<i64> = candidates.values().flatten().copied().collect();
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let ids: Vec<i64> = ids.into_iter().take(MOST_JOBS).collect();
+    let histories: HashMap<i64, JobHistory> = source
+        .store
+        .histories(&ids, STATES)
+        .await?
+        .into_iter()
+        .map(|history| (history.id, history))
+        .collect();
+    let owners = candidates.into_iter().map(|(key, jobs)| {
+        let mut owners: Vec<Owner> = jobs
+            .iter()
+            .filter_map(|job| owner(table, key, histories.get(job)?))
+            .collect();
+        owners.sort_by_key(|owner| owner.job);
+        (key.to_owned(), owners)
+    });
+    Ok(owners.collect())
+}
+
+/// The servers as the last look saw them; a few seconds are nothing to a time-out of minutes.
+/// Before the first look nothing is known of them, and nothing must be concluded from that.
+async fn servers(source: &SourceHandle) -> Result<Vec<Server>, StoreError> {
+    let seen = {
+        let live = source.live.borrow();
+        live.answers().then(|| live.servers.as_ref().clone())
+    };
+    match seen {
+        Some(servers) => Ok(servers),
+        None => source.store.servers().await,
+    }
+}
