@@ -20,6 +20,7 @@ mod trace;
 mod traffic;
 mod write;
 
+pub use claims::TABLE as CLAIMS_TABLE;
 pub use job::{Claim, DemoJob, DemoState, IntendedAttempt, Intention, QueueRow};
 pub use keep_alive::keep_alive;
 pub use prepare::{Prepared, prepare};

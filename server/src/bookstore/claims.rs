@@ -7,6 +7,24 @@ use super::catalogue::Errand;
 use super::job::Claim;
 use super::life::Life;
 
+/// How the demo's claims table is described, as it would stand below `[[source.claims]]`. The email
+/// job takes a claim back by itself once it is ten minutes old.
+pub const TABLE: &str = r#"
+name = "emails"
+table = "OutgoingEmails"
+key = "IdempotencyKey"
+status = "Status"
+claimed_at = "ClaimedAtUtc"
+provider_id = "ProviderMessageId"
+sending = 0
+sent = 1
+cutoff = "10m"
+window = "30m"
+jobs = "self-reclaim"
+nothing_sent_on = ["ProviderRejectedException"]
+keys = [{ pattern = "invoice-email:{0}", type = "InvoiceEmailJob", methods = ["SendAsync"] }]
+"#;
+
 /// The running attempt takes the claim, the moment it begins: its row
 /// in the job system is written a little later.
 pub(super) fn take(life: &mut Life<'_>, errand: &Errand) {
