@@ -1,3 +1,4 @@
+use super::claim::{ClaimSpan, lane, position};
 use super::layout::{Drawing, MOST_ATTEMPTS, Step, draw};
 use super::pieces::{Around, Kind, MomentKind, Piece, Run, Stretch, pieces, short_exception};
 use crate::model::state::Instant;
@@ -278,4 +279,66 @@ fn exceptions_are_named_short() {
     assert_eq!(short_exception("System.TimeoutException"), "Timeout");
     assert_eq!(short_exception("System.Exception"), "Exception");
     assert_eq!(short_exception("Bookstore.Jobs.Jam"), "Jam");
+}
+
+/// A run of four seconds, then a rest of eight minutes and more.
+fn run_then_rest() -> Vec<Piece> {
+    let begins = at("2026-11-02T08:00:00Z");
+    let piece = |kind, from, ms| {
+        Piece::Stretch(Stretch {
+            kind,
+            from,
+            ms: Some(ms),
+            so_far: false,
+        })
+    };
+    let run = Run {
+        number: "1".into(),
+        outcome: "failed",
+        cause: String::new(),
+    };
+    vec![
+        piece(Kind::Run(run), begins, 4_000),
+        piece(
+            Kind::Rest("at rest"),
+            begins + chrono::TimeDelta::seconds(4),
+            500_000,
+        ),
+    ]
+}
+
+#[test]
+fn a_claim_lies_under_the_time_it_was_made() {
+    let drawing = draw(&run_then_rest(), &[], None, 880.0);
+    let (run, rest) = (&drawing.stretches[0], &drawing.stretches[1]);
+    let x = |text: &str| position(&drawing, at(text)).unwrap();
+    let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-6, "{a} {b}");
+    close(x("2026-11-02T07:00:00Z"), run.x);
+    close(x("2026-11-02T08:00:01Z"), run.x + run.width / 4.0);
+    close(x("2026-11-02T08:00:04Z"), rest.x);
+    close(x("2026-11-02T09:00:00Z"), rest.x + rest.width);
+}
+
+#[test]
+fn a_claim_that_stands_reaches_to_now_and_a_sent_one_is_a_mark() {
+    let now = at("2026-11-02T08:08:24Z");
+    let drawing = draw(&run_then_rest(), &[], Some(now), 880.0);
+    let claim = ClaimSpan {
+        from: at("2026-11-02T08:00:02Z"),
+        stands: true,
+        words: "claim".into(),
+    };
+    let (from, width) = lane(&drawing, &claim).unwrap();
+    let now_x = drawing.now_x.unwrap();
+    assert!(
+        (from + width - now_x).abs() < 1e-6,
+        "{from} {width} {now_x}"
+    );
+    let sent = ClaimSpan {
+        stands: false,
+        ..claim
+    };
+    let (same, mark) = lane(&drawing, &sent).unwrap();
+    assert!((same - from).abs() < 1e-6 && mark < 10.0, "{same} {mark}");
+    assert_eq!(lane(&draw(&[], &[], None, 880.0), &sent), None);
 }

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::claim::ClaimSpan;
 use super::layout::{AXIS_Y, Drawing, Drawn, HEIGHT, LINE_Y, Label, MARK, Step, draw};
 use super::pieces::{Kind, MomentKind, Piece};
 use crate::components::icon::href;
@@ -17,17 +18,18 @@ const WIDTHS: [(&str, f64); 4] = [
 ];
 
 /// The line in every width, with `finding` as its text. `now` is given for a job that is not
-/// finished.
+/// finished, `claim` for one that claimed.
 pub fn lifeline(
     pieces: &[Piece],
     steps: &[Step],
     now: Option<Instant>,
+    claim: Option<&ClaimSpan>,
     finding: &str,
 ) -> impl IntoView + use<> {
     WIDTHS
         .map(|(class, width)| {
             let drawing = draw(pieces, steps, now, width);
-            one(&drawing, class, finding, now).into_any()
+            one(&drawing, class, finding, now, claim).into_any()
         })
         .collect_view()
 }
@@ -37,6 +39,7 @@ fn one(
     class: &'static str,
     finding: &str,
     now: Option<Instant>,
+    claim: Option<&ClaimSpan>,
 ) -> impl IntoView + use<> {
     let id = format!("{class}-t");
     let labelled = id.clone();
@@ -64,6 +67,7 @@ fn one(
             {future(drawing)}
             <path class="axis" d=format!("M0 {}H{}", AXIS_Y + 0.5, number(width))></path>
             {drawing.ticks.iter().map(tick).collect_view()}
+            {claim.and_then(|claim| super::claim::view(drawing, claim))}
             {drawing.stretches.iter().map(stretch).collect_view()}
             {drawing.stretches.iter().filter_map(mark).collect_view()}
             {planned(drawing)}

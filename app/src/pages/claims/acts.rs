@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use super::effect::{Effect, effect};
+use super::effect::effect;
 use super::{ClaimsPage, Deed, JudgedClaim, TableView, evidence, words};
 use crate::components::icon::icon;
 use crate::components::shell::page_context;
@@ -174,7 +174,8 @@ fn bulk(acting: &Acting<'_>) -> AnyView {
     .into_any()
 }
 
-/// The buttons of a row, with what stops those that cannot be pressed.
+/// The buttons of a row, with what stops those that cannot be pressed. All of them open the row's
+/// one dialog: a dialog for each would make the page several times as large.
 pub(super) fn cell(acting: &Acting<'_>, index: usize, row: &JudgedClaim) -> AnyView {
     if row.offers.is_empty() {
         return ().into_any();
@@ -191,6 +192,7 @@ pub(super) fn cell(acting: &Acting<'_>, index: usize, row: &JudgedClaim) -> AnyV
         }
     }
     let described = (!reasons.is_empty()).then(|| format!("c{index}-no"));
+    let dialog_id = format!("c{index}");
     let buttons = wanted()
         .map(|offer| {
             if offer.why_not.is_some() {
@@ -206,14 +208,8 @@ pub(super) fn cell(acting: &Acting<'_>, index: usize, row: &JudgedClaim) -> AnyV
                 }
                 .into_any()
             } else {
-                let id = format!("c{index}-{}", offer.deed.slug());
-                let label = format!(
-                    "{} {}\u{2026}",
-                    offer.deed.label(),
-                    words::key_label(&row.claim.key)
-                );
                 view! {
-                    <button class="btn small" type="button" popovertarget=id aria-label=label>
+                    <button class="btn small" type="button" popovertarget=dialog_id.clone()>
                         {short(offer.deed)} "\u{2026}"
                     </button>
                 }
@@ -233,20 +229,12 @@ pub(super) fn cell(acting: &Acting<'_>, index: usize, row: &JudgedClaim) -> AnyV
         })
         .collect_view();
     let words = described.map(|id| view! { <div class="acts-no" id=id>{words}</div> });
-    let dialogs = wanted()
+    let offered: Vec<Deed> = wanted()
         .filter(|offer| offer.why_not.is_none())
-        .map(|offer| dialog(acting, index, row, offer.deed))
-        .collect_view();
-    view! { <span class="acts">{buttons}</span> {words} {dialogs} }.into_any()
-}
-
-fn symbol(deed: Deed) -> &'static str {
-    match deed {
-        Deed::Reclaim => "i-requeue",
-        Deed::Release => "i-release",
-        Deed::MarkAsSent => "i-check",
-        Deed::AskProvider => "i-search",
-    }
+        .map(|offer| offer.deed)
+        .collect();
+    let dialog = (!offered.is_empty()).then(|| dialog(acting, dialog_id, row, &offered));
+    view! { <span class="acts">{buttons}</span> {words} {dialog} }.into_any()
 }
 
 /// The verb in a row, where there is little room.
@@ -258,16 +246,24 @@ fn short(deed: Deed) -> &'static str {
     }
 }
 
-fn dialog(acting: &Acting<'_>, index: usize, row: &JudgedClaim, deed: Deed) -> AnyView {
-    let id = format!("c{index}-{}", deed.slug());
-    let unknown = row.judgement() == Some(Judgement::Unknown);
-    let risky = unknown && deed.resends();
-    let Effect { happens, notes } = effect(acting.table, acting.shape, row, deed);
+/// One form with a button for each action: what is known, what each would do, and the reason.
+fn dialog(acting: &Acting<'_>, id: String, row: &JudgedClaim, offered: &[Deed]) -> AnyView {
+    let resends = offered.iter().any(|deed| deed.resends());
+    let risky = resends && row.judgement() == Some(Judgement::Unknown);
+    let marks = offered.contains(&Deed::MarkAsSent);
     let heading = format!("{id}-h");
-    let notes = notes
-        .into_iter()
-        .map(|note| view! { <div class="note">{icon("i-warn")} <p>{visible(&note)}</p></div> })
-        .collect_view();
+    let first = offered.first().copied().unwrap_or(Deed::Reclaim);
+    let note = risky.then(|| {
+        view! {
+            <div class="note">
+                {icon("i-warn")}
+                <p>
+                    "Nobody can say whether this was sent. Resending may deliver it twice: look for \
+                     proof first, or ask the provider."
+                </p>
+            </div>
+        }
+    });
     let why = row.verdict.as_ref().map(|verdict| {
         view! {
             <div>
@@ -279,41 +275,67 @@ fn dialog(acting: &Acting<'_>, index: usize, row: &JudgedClaim, deed: Deed) -> A
     let asked = row.asked.as_ref().map(|asked| {
         view! { <div><dt>"Provider"</dt><dd>{evidence::answer(asked)}</dd></div> }
     });
-    let only = (deed != Deed::AskProvider).then(|| only_if(row));
+    let ways = offered
+        .iter()
+        .map(|deed| way(acting, row, *deed, risky))
+        .collect_view();
     view! {
-        <div class="pop act-p" id=id.clone() popover="auto" role="dialog" aria-labelledby=heading.clone()>
-            <h2 id=heading.clone()>{deed.label()} " " {words::key_long(&row.claim.key)} "?"</h2>
-            <form method="post" action=acting.links.action(deed.slug())>
+        <div
+            class="pop act-p"
+            id=id.clone()
+            popover="auto"
+            role="dialog"
+            aria-labelledby=heading.clone()
+        >
+            <h2 id=heading.clone()>"Settle " {words::key_long(&row.claim.key)}</h2>
+            <form method="post" action=acting.links.action(first.slug())>
+                // Enter in a field must not act: the first button of a form is the one it presses.
+                <button disabled hidden></button>
                 <input type="hidden" name="source" value=acting.source.to_owned() />
                 <input type="hidden" name="claims" value=acting.table.name.clone() />
                 {claim_fields(row)}
                 <input type="hidden" name="back" value=acting.back.clone() />
-                <dl class="confirm">
-                    <div><dt>"Will happen"</dt><dd>{happens}</dd></div>
-                    {only}
-                    {why}
-                    {asked}
-                </dl>
-                {notes}
-                {deed.resends().then(|| job_choice(&id, &row.owners)).flatten()}
-                {(deed == Deed::MarkAsSent).then(|| message_id(&id, acting.table, row))}
+                <dl class="confirm">{why} {asked} {only_if(row)}</dl>
+                {note}
+                {resends.then(|| job_choice(&id, &row.owners)).flatten()}
+                {marks.then(|| message_id(&id, acting.table, row))}
                 {risky.then(|| twice(&id))}
-                {(deed != Deed::AskProvider).then(|| reason(&id, risky))}
-                <div class="btns">
-                    <button class=if risky { "btn danger" } else { "btn primary" } type="submit">
-                        {icon(symbol(deed))} {deed.label()}
-                    </button>
-                    <button
-                        class="btn quiet"
-                        type="button"
-                        popovertarget=id.clone()
-                        popovertargetaction="hide"
-                    >
-                        "Cancel"
-                    </button>
-                </div>
+                {reason(&id, risky)}
+                <ul class="ways">{ways}</ul>
+                <button
+                    class="btn quiet"
+                    type="button"
+                    popovertarget=id.clone()
+                    popovertargetaction="hide"
+                >
+                    "Cancel"
+                </button>
             </form>
         </div>
+    }
+    .into_any()
+}
+
+/// An action's button, and exactly what it will do. What is required for a resend is not required
+/// for the others.
+fn way(acting: &Acting<'_>, row: &JudgedClaim, deed: Deed, risky: bool) -> AnyView {
+    let class = if risky && deed.resends() {
+        "btn danger"
+    } else {
+        "btn"
+    };
+    view! {
+        <li>
+            <button
+                class=class
+                formaction=acting.links.action(deed.slug())
+                formnovalidate=!deed.resends()
+            >
+                {deed.label()}
+            </button>
+            " "
+            <span class="sub">{effect(acting.table, acting.shape, row, deed)}</span>
+        </li>
     }
     .into_any()
 }
@@ -430,7 +452,7 @@ fn twice(id: &str) -> AnyView {
 fn reason(id: &str, required: bool) -> AnyView {
     let field = format!("{id}-why");
     let label = if required {
-        "Reason, required, kept in the audit"
+        "Reason, required for a resend, kept in the audit"
     } else {
         "Reason, kept in the audit"
     };

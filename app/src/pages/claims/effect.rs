@@ -3,19 +3,10 @@
 use super::{Deed, JudgedClaim};
 use crate::components::text::{cut, shown};
 use crate::model::claim::table::{ClaimWay, ClaimsTable, Shape};
-use crate::model::claim::verdict::Judgement;
 use crate::model::state::StateName;
 
-/// What will happen, and what to know before.
-pub(super) struct Effect {
-    /// In a sentence or two.
-    pub(super) happens: String,
-    /// Warnings.
-    pub(super) notes: Vec<String>,
-}
-
-/// The effect of an action on a claim.
-pub(super) fn effect(table: &ClaimsTable, shape: &Shape, row: &JudgedClaim, deed: Deed) -> Effect {
+/// The effect of an action on a claim, in a sentence or two.
+pub(super) fn effect(table: &ClaimsTable, shape: &Shape, row: &JudgedClaim, deed: Deed) -> String {
     let job = the_job(row);
     let name = shown(&table.name);
     let together = if shape.with_jobs {
@@ -28,10 +19,8 @@ pub(super) fn effect(table: &ClaimsTable, shape: &Shape, row: &JudgedClaim, deed
         "The row of {name} is deleted, and {job} is put into its queue: its next run claims anew \
          and sends. {together}"
     );
-    let happens = match (deed, table.way) {
-        (Deed::Release, ClaimWay::InsertFirst) => {
-            format!("{released} For this table Reclaim does the same.")
-        }
+    match (deed, table.way) {
+        (Deed::Release, ClaimWay::InsertFirst) => "The same as Reclaim, for this table.".to_owned(),
         (Deed::Reclaim, ClaimWay::InsertFirst) | (Deed::Release, _) => released,
         (Deed::Reclaim, ClaimWay::SelfReclaim) => format!(
             "{} is put into its queue: its next run finds the stale claim, takes it over and sends \
@@ -44,8 +33,8 @@ pub(super) fn effect(table: &ClaimsTable, shape: &Shape, row: &JudgedClaim, deed
              sends with the same key. {together}"
         ),
         (Deed::MarkAsSent, _) => format!(
-            "The status becomes Sent ({}). No job is started; a run that comes later finds it sent \
-             and skips.",
+            "Only if you know that it was delivered: the status becomes Sent ({}), no job is \
+             started, and a run that comes later finds it sent and skips.",
             shown(&table.sent)
         ),
         (Deed::AskProvider, _) => format!(
@@ -53,35 +42,7 @@ pub(super) fn effect(table: &ClaimsTable, shape: &Shape, row: &JudgedClaim, deed
              shown here as evidence. Nothing is changed.",
             host(table)
         ),
-    };
-    Effect {
-        happens,
-        notes: notes(row, deed),
     }
-}
-
-fn notes(row: &JudgedClaim, deed: Deed) -> Vec<String> {
-    let mut notes = Vec::new();
-    if deed.resends() && row.judgement() == Some(Judgement::Unknown) {
-        notes.push(
-            "Nobody can say whether this was sent. Resending may deliver it twice: look for proof \
-             first, or ask the provider."
-                .to_owned(),
-        );
-    }
-    if deed == Deed::MarkAsSent && row.judgement() == Some(Judgement::Safe) {
-        notes.push(
-            "Do this only if you know that it was delivered: afterwards nothing sends it any more."
-                .to_owned(),
-        );
-    }
-    if deed == Deed::MarkAsSent && row.judgement() == Some(Judgement::Unknown) {
-        notes.push(
-            "Only if you know that it was delivered: otherwise it is never sent, and no job says so."
-                .to_owned(),
-        );
-    }
-    notes
 }
 
 fn the_job(row: &JudgedClaim) -> String {

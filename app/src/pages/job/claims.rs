@@ -4,10 +4,12 @@ use leptos::prelude::*;
 
 use super::{JobClaim, JobPage, kit};
 use crate::actions::Action;
+use crate::charts::lifeline::claim::ClaimSpan;
 use crate::components::icon::icon;
 use crate::components::text::{cut, shown, stored, visible};
 use crate::links::SourceLinks;
 use crate::links::claims::{ClaimList, ClaimsView};
+use crate::model::claim::ClaimStatus;
 use crate::model::claim::verdict::Judgement;
 use crate::pages::claims::{chip, status_look};
 
@@ -94,4 +96,23 @@ pub(super) fn warnings(page: &JobPage, action: &Action) -> Vec<String> {
         .filter_map(|claim| claim.warning.as_deref())
         .map(|words| kit::line(words, WARNING))
         .collect()
+}
+
+/// The newest claim, for the line.
+pub(super) fn span(page: &JobPage) -> Option<ClaimSpan> {
+    let claims = page.given.claims.as_deref().unwrap_or_default();
+    let (from, claim) = claims
+        .iter()
+        .map(|of| &of.judged.claim)
+        .filter_map(|claim| Some((claim.at()?, claim)))
+        .max_by_key(|(at, _)| *at)?;
+    Some(ClaimSpan {
+        from,
+        stands: claim.status == ClaimStatus::Sending,
+        words: match &claim.status {
+            ClaimStatus::Sending => "claim, still Sending".to_owned(),
+            ClaimStatus::Sent => "claim, Sent".to_owned(),
+            ClaimStatus::Other(_) => "claim".to_owned(),
+        },
+    })
 }

@@ -61,7 +61,14 @@ pub(super) fn section(page: &JobPage) -> AnyView {
     });
     let line = tells.then(|| {
         let now = (!page.is_finished()).then_some(page.given.now);
-        lifeline(&pieces, &steps(page), now, &words::finding(page))
+        let claim = super::claims::span(page);
+        lifeline(
+            &pieces,
+            &steps(page),
+            now,
+            claim.as_ref(),
+            &words::finding(page),
+        )
     });
     let content = view! {
         {line.map(|line| view! { {key()} <div class="fig tl-fig">{line}</div> })}

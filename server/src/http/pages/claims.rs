@@ -15,10 +15,14 @@ use serde::Deserialize;
 
 use super::super::frame::faults;
 use super::super::frame::{SourceVisit, Visit, flash};
-use super::super::query::{DEFAULT_LIMIT, MAX_LIMIT, number};
+use super::super::query::{MAX_LIMIT, number};
 use super::judged::Judging;
 use crate::source::SourceHandle;
 use crate::source::claims::look::Watched;
+
+/// Rows on a page unless the URL says otherwise: each carries its evidence and a dialog, so that
+/// one weighs as much as two of a list of jobs.
+const ROWS: u32 = 25;
 
 /// What the URL may say. Empty values count as missing.
 #[derive(Debug, Default, Deserialize)]
@@ -70,7 +74,7 @@ impl ClaimsQuery {
             table: (!table.is_empty()).then(|| table.to_owned()),
             cutoff_ms,
             key: self.key.clone(),
-            limit: limit.filter(|limit| *limit != DEFAULT_LIMIT),
+            limit: limit.filter(|limit| *limit != ROWS),
         };
         let cursor = match (self.after.as_str(), self.before.as_str()) {
             ("", "") => None,
@@ -84,7 +88,7 @@ impl ClaimsQuery {
         Ok(Asked {
             view,
             cursor,
-            limit: limit.unwrap_or(DEFAULT_LIMIT),
+            limit: limit.unwrap_or(ROWS),
         })
     }
 }

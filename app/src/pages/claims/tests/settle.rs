@@ -21,37 +21,35 @@ fn with_table(row: JudgedClaim, table: ClaimsTable) -> scraper::Html {
 }
 
 #[test]
-fn every_action_is_a_plain_form_with_its_guard() {
+fn every_action_is_a_button_of_a_plain_form_with_the_guard() {
     let html = one(claim("invoice-email:6975", 27, Judgement::Safe));
-    for slug in ["reclaim", "release", "mark-sent", "ask-provider"] {
-        let form = format!("tr[data-claim] form[action='/ops/api/{slug}'][method=post]");
-        let value = |name: &str| attr(&html, &format!("{form} [name={name}]"), "value");
-        assert_eq!(value("source"), ["prod"], "{slug}");
-        assert_eq!(value("claims"), ["mails"], "{slug}");
-        assert_eq!(value("key"), ["invoice-email:6975"], "{slug}");
-        assert_eq!(value("claimed_at"), ["2026-11-27 13:38:48+00"], "{slug}");
-        assert_eq!(value("back"), ["/ops/s/prod/claims?status=stale"], "{slug}");
-    }
-    // Nothing is acted on without a confirmation: a button opens it, without scripts.
-    let opens = attr(&html, "tr[data-claim] .acts button", "popovertarget");
+    let form = "tr[data-claim] form[method=post]";
+    let value = |name: &str| attr(&html, &format!("{form} [name={name}]"), "value");
+    assert_eq!(value("source"), ["prod"]);
+    assert_eq!(value("claims"), ["mails"]);
+    assert_eq!(value("key"), ["invoice-email:6975"]);
+    assert_eq!(value("claimed_at"), ["2026-11-27 13:38:48+00"]);
+    assert_eq!(value("back"), ["/ops/s/prod/claims?status=stale"]);
+    assert_eq!(attr(&html, form, "action"), ["/ops/api/reclaim"]);
     assert_eq!(
-        opens,
+        attr(&html, &format!("{form} .ways button"), "formaction"),
         [
-            "c0-reclaim",
-            "c0-release",
-            "c0-mark-sent",
-            "c0-ask-provider"
+            "/ops/api/reclaim",
+            "/ops/api/release",
+            "/ops/api/mark-sent",
+            "/ops/api/ask-provider"
         ]
     );
-    for id in opens {
-        assert_eq!(attr(&html, &format!("#{id}"), "popover"), ["auto"]);
-    }
+    // Enter in a field presses the first button, which does nothing.
+    assert_eq!(attr(&html, &format!("{form} button"), "disabled").len(), 1);
+    // Nothing is acted on without the dialog, which opens without scripts.
     assert_eq!(
-        attr(
-            &html,
-            "form[action='/ops/api/reclaim'] [name=may_deliver_twice]",
-            "name"
-        ),
+        attr(&html, "tr[data-claim] .acts button", "popovertarget"),
+        ["c0"; 4]
+    );
+    assert_eq!(attr(&html, "#c0", "popover"), ["auto"]);
+    assert_eq!(
+        attr(&html, "[name=may_deliver_twice]", "name"),
         Vec::<String>::new(),
         "what is safe needs no tick"
     );
@@ -60,27 +58,17 @@ fn every_action_is_a_plain_form_with_its_guard() {
 #[test]
 fn an_unknown_outcome_asks_for_a_tick_and_a_reason() {
     let html = one(claim("invoice-email:6902", 1_563, Judgement::Unknown));
-    for slug in ["reclaim", "release"] {
-        let form = format!("form[action='/ops/api/{slug}']");
-        assert_eq!(
-            attr(
-                &html,
-                &format!("{form} [name=may_deliver_twice][required]"),
-                "value"
-            ),
-            ["true"]
-        );
-        assert_eq!(
-            attr(&html, &format!("{form} [name=reason][required]"), "type"),
-            ["text"]
-        );
-        let words = texts(&html, &format!("{form} .note")).join(" ");
-        assert!(words.contains("Resending may deliver it twice"), "{words}");
-    }
-    let mark = "form[action='/ops/api/mark-sent']";
     assert_eq!(
-        attr(&html, &format!("{mark} [required]"), "name"),
-        Vec::<String>::new()
+        attr(&html, "#c0 [name=may_deliver_twice][required]", "value"),
+        ["true"]
+    );
+    assert_eq!(attr(&html, "#c0 [name=reason][required]", "type"), ["text"]);
+    let words = texts(&html, "#c0 .note").join(" ");
+    assert!(words.contains("Resending may deliver it twice"), "{words}");
+    // Marking as sent and asking need neither.
+    assert_eq!(
+        attr(&html, "#c0 button[formnovalidate]", "formaction"),
+        ["/ops/api/mark-sent", "/ops/api/ask-provider"]
     );
     // It cannot be ticked for several at once.
     assert_eq!(
@@ -89,25 +77,33 @@ fn an_unknown_outcome_asks_for_a_tick_and_a_reason() {
     );
 }
 
+/// What a button's action says that it will do.
+fn says(html: &scraper::Html, slug: &str) -> String {
+    let at = Deed::ALL
+        .iter()
+        .position(|deed| deed.slug() == slug)
+        .unwrap();
+    texts(html, "#c0 .ways .sub").remove(at)
+}
+
 #[test]
 fn the_way_of_claiming_decides_what_reclaim_says() {
-    let says = |way, row: JudgedClaim| {
-        let html = with_table(row, ClaimsTable { way, ..table() });
-        texts(&html, "form[action='/ops/api/reclaim'] dd")[0].clone()
+    let says = |way| {
+        let row = claim("k", 27, Judgement::Safe);
+        says(&with_table(row, ClaimsTable { way, ..table() }), "reclaim")
     };
-    let row = || claim("k", 27, Judgement::Safe);
     assert_eq!(
-        says(ClaimWay::InsertFirst, row()),
+        says(ClaimWay::InsertFirst),
         "The row of mails is deleted, and job 42 InvoiceEmailJob.SendAsync (which says Succeeded) is \
          put into its queue: its next run claims anew and sends. Both in one transaction."
     );
     assert_eq!(
-        says(ClaimWay::SelfReclaim, row()),
+        says(ClaimWay::SelfReclaim),
         "Job 42 InvoiceEmailJob.SendAsync (which says Succeeded) is put into its queue: its next run \
          finds the stale claim, takes it over and sends with the same key. The row of mails is left \
          as it is."
     );
-    let handed = says(ClaimWay::HandOver, row());
+    let handed = says(ClaimWay::HandOver);
     assert!(handed.contains("the parameter Redrive.Claim"), "{handed}");
 }
 
@@ -116,7 +112,7 @@ fn another_database_is_said() {
     let mut page = page(Ok(stale_rows()));
     page.tables[0].shape.as_mut().unwrap().with_jobs = false;
     let html = html(page);
-    let words = texts(&html, "form[action='/ops/api/reclaim'] dd")[0].clone();
+    let words = says(&html, "reclaim");
     assert!(words.contains("the claim changes first"), "{words}");
 }
 
@@ -125,7 +121,7 @@ fn several_owners_have_to_be_chosen_from() {
     let mut row = claim("k", 27, Judgement::Safe);
     row.owners.push(owner(77, StateName::Failed));
     let html = one(row);
-    let choice = "form[action='/ops/api/reclaim'] select[name=job][required] option";
+    let choice = "#c0 select[name=job][required] option";
     assert_eq!(attr(&html, choice, "value"), ["", "42", "77"]);
     assert_eq!(
         texts(&html, choice),
@@ -134,10 +130,6 @@ fn several_owners_have_to_be_chosen_from() {
             "42 InvoiceEmailJob.SendAsync, Succeeded",
             "77 InvoiceEmailJob.SendAsync, Failed"
         ]
-    );
-    assert_eq!(
-        attr(&html, "form[action='/ops/api/mark-sent'] select", "name"),
-        Vec::<String>::new()
     );
 }
 
@@ -230,11 +222,7 @@ fn the_providers_answer_is_shown_and_carried_over() {
         ["Provider knows the key as msg-12, asked 20 s ago"]
     );
     assert_eq!(
-        attr(
-            &html,
-            "form[action='/ops/api/mark-sent'] [name=provider_message_id]",
-            "value"
-        ),
+        attr(&html, "#c0 [name=provider_message_id]", "value"),
         ["msg-12"]
     );
 }
@@ -242,7 +230,7 @@ fn the_providers_answer_is_shown_and_carried_over() {
 #[test]
 fn the_providers_secrets_are_not_shown() {
     let html = one(claim("k", 27, Judgement::Unknown));
-    let words = texts(&html, "form[action='/ops/api/ask-provider'] dd")[0].clone();
+    let words = says(&html, "ask-provider");
     assert!(
         words.starts_with("One request to mail.example about this key"),
         "{words}"
@@ -258,10 +246,7 @@ fn hostile_keys_do_no_harm_and_travel_whole() {
     let nasty = "\"'</script><img src=x>&amp;\u{202e}";
     let html = one(claim(nasty, 27, Judgement::Safe));
     assert_eq!(attr(&html, "tr[data-claim]", "data-claim"), [nasty]);
-    assert_eq!(
-        attr(&html, "form[action='/ops/api/release'] [name=key]", "value"),
-        [nasty]
-    );
+    assert_eq!(attr(&html, "#c0 [name=key]", "value"), [nasty]);
     assert_eq!(attr(&html, "img, main script", "src"), Vec::<String>::new());
     assert!(texts(&html, "th.c-k b")[0].contains("</script>"));
 }
@@ -269,7 +254,7 @@ fn hostile_keys_do_no_harm_and_travel_whole() {
 #[test]
 fn line_ends_travel_encoded_because_browsers_rewrite_them() {
     let html = one(claim("a\nb\0c", 27, Judgement::Safe));
-    let form = "form[action='/ops/api/release']";
+    let form = "#c0 form";
     assert_eq!(
         attr(&html, &format!("{form} [name=key]"), "value"),
         Vec::<String>::new()
@@ -287,8 +272,5 @@ fn long_keys_are_cut_in_view_and_whole_in_forms() {
     let shown = texts(&html, "th.c-k b")[0].clone();
     assert_eq!(shown.chars().count(), 121);
     assert!(attr(&html, "th.c-k b", "title")[0].len() < 700);
-    assert_eq!(
-        attr(&html, "form[action='/ops/api/reclaim'] [name=key]", "value"),
-        [long]
-    );
+    assert_eq!(attr(&html, "#c0 [name=key]", "value"), [long]);
 }
