@@ -1,10 +1,7 @@
 //! One connection, and how statements are sent over it.
 
-use std::fmt::Debug;
-use std::future::Future;
-use std::pin::Pin;
-
-use futures_core::Stream;
+use futures::future::BoxFuture;
+use futures::stream::BoxStream;
 use sqlx::error::BoxDynError;
 use sqlx::postgres::{
     PgArguments, PgConnection, PgQueryResult, PgRow, PgStatement, PgTypeInfo, Postgres,
@@ -12,9 +9,8 @@ use sqlx::postgres::{
 use sqlx::{Connection as _, Either, Error, Execute, Executor, Row as _, SqlStr};
 use tokio::time::Instant;
 
-type Boxed<'e, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'e>>;
-type Rows<'e> =
-    Pin<Box<dyn Stream<Item = Result<Either<PgQueryResult, PgRow>, Error>> + Send + 'e>>;
+type Boxed<'e, T> = BoxFuture<'e, Result<T, Error>>;
+type Rows<'e> = BoxStream<'e, Result<Either<PgQueryResult, PgRow>, Error>>;
 
 /// A message that begins a transaction: its statements, and the question which backend this is.
 macro_rules! begin {

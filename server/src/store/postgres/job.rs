@@ -146,20 +146,15 @@ async fn record(
     else {
         return Ok(None);
     };
+    let limit = i64::from(states);
     let states = state_rows(conn, layout, id, i64::MAX, states).await?;
-    let first = states.first().map_or(i64::MAX, |state| state.id);
-    let totals = sqlx::query(layout.sql(TOTALS))
-        .bind(id)
-        .bind(first)
-        .fetch_one(&mut *conn)
-        .await?;
+    let (states_total, attempts_before) = totals(conn, layout, id, &states, limit).await?;
     let (parameters, duplicate_parameters) = parameters(conn, layout, id).await?;
     let queue_rows = queue_rows(conn, layout, id).await?;
     let continuations = continuations(conn, layout, &parameters).await?;
     let arguments_bytes: Option<i64> = row.try_get("arguments_bytes")?;
     let arguments: Option<String> = row.try_get("arguments")?;
     let invocation: Option<String> = row.try_get("invocation")?;
-    let attempts_before: i64 = totals.try_get("attempts_before")?;
     Ok(Some(JobRecord {
         id: row.try_get("id")?,
         state: current(&row)?,
@@ -176,10 +171,34 @@ async fn record(
         duplicate_parameters,
         queue_rows,
         states,
-        states_total: totals.try_get("total")?,
-        attempts_before: u32::try_from(attempts_before).unwrap_or(u32::MAX),
+        states_total,
+        attempts_before,
         continuations,
     }))
+}
+
+/// How many state rows there are, and how many attempts began before those that were read.
+async fn totals(
+    conn: &mut Conn,
+    layout: &Layout,
+    id: i64,
+    states: &[StateRow],
+    limit: i64,
+) -> Result<(i64, u32), Error> {
+    let read = i64::try_from(states.len()).unwrap_or(i64::MAX);
+    if read < limit {
+        return Ok((read, 0));
+    }
+    let row = sqlx::query(layout.sql(TOTALS))
+        .bind(id)
+        .bind(states.first().map_or(i64::MAX, |state| state.id))
+        .fetch_one(conn)
+        .await?;
+    let attempts_before: i64 = row.try_get("attempts_before")?;
+    Ok((
+        row.try_get("total")?,
+        u32::try_from(attempts_before).unwrap_or(u32::MAX),
+    ))
 }
 
 async fn state_rows(

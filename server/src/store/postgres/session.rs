@@ -151,13 +151,10 @@ impl Session {
     }
 
     async fn look(&self) -> Result<Arc<Layout>, StoreError> {
-        let result = async {
-            let mut transaction = self.pool.begin(Purpose::Rare, BEGIN).await?;
-            let layout = Layout::read(&mut transaction.conn, &self.schema).await;
-            transaction.leave();
-            layout
-        }
-        .await;
+        let result = match self.look_once().await {
+            Err(Failed::Driver(error)) if self.can_be_mended(&error) => self.look_once().await,
+            other => other,
+        };
         let (known, answer) = match result {
             Ok(layout) => {
                 let layout = Arc::new(layout);
@@ -172,19 +169,36 @@ impl Session {
         answer
     }
 
-    /// A read, once more where what a connection knew of its statements turns out to be wrong.
+    async fn look_once(&self) -> Result<Layout, Failed> {
+        let mut transaction = self.pool.begin(Purpose::Pages, BEGIN).await?;
+        let layout = Layout::read(&mut transaction.conn, &self.schema).await;
+        // Who asked reads next: the connection should be back by then.
+        transaction.rollback().await;
+        layout
+    }
+
+    /// Whether a read failed because of what a connection knew of its statements, which is mended
+    /// now.
+    fn can_be_mended(&self, error: &sqlx::Error) -> bool {
+        if errors::is_lost_name(error) && self.pool.is_named() {
+            self.pool.lose_names(&error.to_string());
+            return true;
+        }
+        if errors::is_stale_plan(error) {
+            self.pool.renew();
+            return true;
+        }
+        false
+    }
+
     async fn read_named<T, F>(&self, work: &F, layout: Arc<Layout>) -> Result<T, sqlx::Error>
     where
         F: for<'c> Fn(&'c mut Conn, Arc<Layout>) -> Work<'c, T> + Send + Sync + 'static,
     {
         match self.read_once(work, layout.clone()).await {
-            Err(error) if errors::is_lost_name(&error) && self.pool.is_named() => {
-                self.pool.lose_names(&error.to_string());
-            }
-            Err(error) if errors::is_stale_plan(&error) => self.pool.renew(),
-            other => return other,
+            Err(error) if self.can_be_mended(&error) => self.read_once(work, layout).await,
+            other => other,
         }
-        self.read_once(work, layout).await
     }
 
     async fn read_once<T, F>(&self, work: &F, layout: Arc<Layout>) -> Result<T, sqlx::Error>
