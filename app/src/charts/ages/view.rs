@@ -146,7 +146,7 @@ fn one(given: &Ages<'_>, class: &'static str, width: f64, tall: f64, finding: &s
             {grid(&frame, top, step)}
             {(0..BUCKETS).map(|bucket| bar(given, &frame, bucket, top)).collect_view()}
             {marks(given, &frame)}
-            {captions(given, &frame)}
+            {captions(given, &frame, top)}
             {column}
         </svg>
     }
@@ -208,17 +208,16 @@ fn bar(given: &Ages<'_>, frame: &Frame, bucket: usize, top: i64) -> AnyView {
         Zone::Past => ("b-gave", "lb-b mid"),
     };
     let bar = (value > 0).then(|| {
-        // One claim among thousands is still seen.
-        let tall = (height(value, top) * (frame.base - TOP - 16.0)).max(2.0);
+        let upper = top_of(given, frame, bucket, top);
         view! {
             <rect
                 class=class
                 x=number(left + inset)
-                y=number(frame.base - tall)
+                y=number(upper)
                 width=number(frame.bucket - 2.0 * inset)
-                height=number(tall)
+                height=number(frame.base - upper)
             ></rect>
-            <text class=words x=number(middle) y=number(frame.base - tall - 5.0)>{short(value)}</text>
+            <text class=words x=number(middle) y=number(upper - 5.0)>{short(value)}</text>
         }
     });
     let name = if frame.narrow {
@@ -291,8 +290,19 @@ fn marks(given: &Ages<'_>, frame: &Frame) -> AnyView {
     .into_any()
 }
 
+/// Where a bar begins; one claim among thousands is still seen.
+fn top_of(given: &Ages<'_>, frame: &Frame, bucket: usize, top: i64) -> f64 {
+    match count(given, bucket) {
+        0 => frame.base,
+        value => frame.base - (height(value, top) * (frame.base - TOP - 16.0)).max(2.0),
+    }
+}
+
+/// Bars whose number stands above this leave no room for the captions.
+const CAPTIONS_END: f64 = 100.0;
+
 /// What the parts mean, where there is room to say it.
-fn captions(given: &Ages<'_>, frame: &Frame) -> Option<AnyView> {
+fn captions(given: &Ages<'_>, frame: &Frame, top: i64) -> Option<AnyView> {
     if frame.narrow {
         return None;
     }
@@ -306,7 +316,12 @@ fn captions(given: &Ages<'_>, frame: &Frame) -> Option<AnyView> {
             .chain(lines)
             .map(width_of)
             .fold(0.0, f64::max);
-        (wide <= room).then(|| {
+        let free = (0..BUCKETS).all(|bucket| {
+            let (left, right) = (frame.x(units(bucket)), frame.x(units(bucket) + 1.0));
+            let apart = right <= x || x + wide <= left;
+            apart || top_of(given, frame, bucket, top) > CAPTIONS_END
+        });
+        (wide <= room && free).then(|| {
             let bad = if bad { " bad" } else { "" };
             view! {
                 <text class=format!("lb-b{bad}") x=number(x) y="50">{head}</text>
@@ -317,7 +332,7 @@ fn captions(given: &Ages<'_>, frame: &Frame) -> Option<AnyView> {
     };
     // The first bar is often the tallest: its words stand right of it.
     let first = frame.x(1.0) + 16.0;
-    let held = sums.held.and_then(|n| {
+    let held = sums.held.filter(|n| *n > 0).and_then(|n| {
         let words = format!("{} are held", thousands(n));
         block(
             first,
@@ -327,7 +342,8 @@ fn captions(given: &Ages<'_>, frame: &Frame) -> Option<AnyView> {
             ["younger than the cut-off", ""],
         )
     });
-    let stale = sums.stale.filter(|_| past > cutoff).and_then(|n| {
+    let some = |n: &i64| *n > 0 && past > cutoff;
+    let stale = sums.stale.filter(some).and_then(|n| {
         if window_matters(given) {
             let words = format!("{} in the window", thousands(n));
             let lines = ["a resend may", "be answered"];
@@ -337,7 +353,7 @@ fn captions(given: &Ages<'_>, frame: &Frame) -> Option<AnyView> {
             block(cutoff + 8.0, past - cutoff - 8.0, false, words, ["", ""])
         }
     });
-    let at_risk = sums.past.and_then(|n| {
+    let at_risk = sums.past.filter(|n| *n > 0).and_then(|n| {
         let words = format!("{} at risk", thousands(n));
         let lines = [
             "the provider may have forgotten",

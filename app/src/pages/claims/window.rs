@@ -134,7 +134,8 @@ pub(super) fn notes(page: &ClaimsPage, table: &TableView, shape: &Shape) -> AnyV
         .map(|why| {
             note(view! { "Claims can be read here, not changed: " {visible(why)} }.into_any())
         });
-    let index = shape.missing_index.as_ref().map(|sql| {
+    let index = shape.missing_index.as_ref().filter(|_| is_large(table));
+    let index = index.map(|sql| {
         view! {
             <details class="note-d">
                 <summary>
@@ -151,6 +152,15 @@ pub(super) fn notes(page: &ClaimsPage, table: &TableView, shape: &Shape) -> AnyV
         .as_ref()
         .map(|words| note(words.clone().into_any()));
     view! { {read_only} {lacks} {search} {index} }.into_any()
+}
+
+/// Whether a missing index is felt, as far as is known.
+fn is_large(table: &TableView) -> bool {
+    const LARGE: i64 = 10_000;
+    table.counted().is_none_or(|(figures, _)| {
+        let other: i64 = figures.other.iter().map(|(_, n)| n).sum();
+        figures.sending + figures.sent + other >= LARGE
+    })
 }
 
 fn note(words: AnyView) -> AnyView {

@@ -344,3 +344,37 @@ fn odd_claim_times_and_statuses_are_shown_as_they_are() {
         ["sending", "sending", "sending", "other"]
     );
 }
+
+#[test]
+fn captions_of_the_chart_never_lie_on_a_bar() {
+    let captions = |ages: Vec<i64>| {
+        let mut page = page(Ok(stale_rows()));
+        page.tables[0].figures = FiguresView::Counted {
+            figures: std::sync::Arc::new(ClaimFigures { ages, ..figures() }),
+            age_ms: 0,
+        };
+        texts(&html(page), "svg.h-w .lb-b[y='50']")
+    };
+    assert_eq!(
+        captions(vec![31, 8, 5, 2, 4, 5, 3, 2, 1, 1, 1]),
+        ["46 are held", "9 in the window", "8 at risk"]
+    );
+    assert_eq!(
+        captions(vec![0, 0, 0, 0, 0, 3, 1, 0, 0, 0, 1]),
+        ["2 at risk"]
+    );
+}
+
+#[test]
+fn a_missing_index_of_a_small_table_is_nothing_to_say() {
+    let mut page = page(Ok(stale_rows()));
+    page.tables[0].shape.as_mut().unwrap().missing_index = Some("CREATE INDEX x".into());
+    page.tables[0].figures = FiguresView::Counted {
+        figures: std::sync::Arc::new(ClaimFigures {
+            sent: 300,
+            ..figures()
+        }),
+        age_ms: 0,
+    };
+    assert_eq!(texts(&html(page), ".note-d").len(), 0);
+}
