@@ -45,6 +45,8 @@ use connect::Opened;
 pub struct SqliteStore {
     inner: Arc<Inner>,
     limits: Limits,
+    /// The file that holds the claims, where it is another one.
+    claims: Option<Arc<SqliteStore>>,
 }
 
 struct Inner {
@@ -52,6 +54,8 @@ struct Inner {
     clock: SharedClock,
     /// Why the file must not be written, where the operator said so.
     read_only: Option<String>,
+    /// Whether it must hold Hangfire's tables.
+    of_hangfire: bool,
     opened: Mutex<Option<Arc<Opened>>>,
     /// Whether somebody asked for Redrive's own tables, so that they are made up for where the
     /// file was away or busy at that moment.
@@ -62,15 +66,32 @@ impl SqliteStore {
     /// A store on the file at `path`, which is opened when it is first needed, and again when
     /// another file has taken its place. `read_only` says, in words, why it must not be written.
     pub fn lazy(path: &Path, clock: SharedClock, read_only: Option<String>) -> Self {
+        Self::on(path, clock, read_only, true)
+    }
+
+    fn on(path: &Path, clock: SharedClock, read_only: Option<String>, of_hangfire: bool) -> Self {
         Self {
             inner: Arc::new(Inner {
                 path: path.to_owned(),
                 clock,
                 read_only,
+                of_hangfire,
                 opened: Mutex::new(None),
                 own_tables: AtomicBool::new(false),
             }),
             limits: Limits::default(),
+            claims: None,
+        }
+    }
+
+    /// The same store, whose claims lie in the file at `path`. A claim and its job then change in
+    /// two transactions.
+    #[must_use]
+    pub fn with_claims_in(self, path: &Path) -> Self {
+        let (clock, read_only) = (self.inner.clock.clone(), self.inner.read_only.clone());
+        Self {
+            claims: Some(Arc::new(Self::on(path, clock, read_only, false))),
+            ..self
         }
     }
 

@@ -36,21 +36,25 @@ const ROWS_OF_A_KEY: i64 = 10;
 #[async_trait]
 impl ClaimStore for SqliteStore {
     async fn detect(&self) -> Result<Vec<ClaimsTable>, StoreError> {
-        self.read(|c| Box::pin(detect::tables(c))).await
+        self.of_claims().read(|c| Box::pin(detect::tables(c))).await
     }
 
     async fn shape(&self, table: &ClaimsTable) -> Result<Shape, StoreError> {
         let opened = self.look_again().await?;
+        let own = self.read(|c| Box::pin(migrate::state(c))).await?;
+        let mut read_only = source::why_not_acted(&opened, own);
+        if let Some(claims) = &self.claims {
+            let opened = claims.opened().await?;
+            read_only = read_only.or_else(|| opened.cannot_write.clone());
+        }
         let table = table.clone();
-        self.read(move |c| {
-            Box::pin(async move {
-                let own = migrate::state(c).await?;
-                let read_only = source::why_not_acted(&opened, own);
-                shape::shape(c, &table, read_only).await
-            })
-        })
-        .await?
-        .map_err(StoreError::Unreadable)
+        let mut shape = self
+            .of_claims()
+            .read(move |c| Box::pin(async move { shape::shape(c, &table, read_only).await }))
+            .await?
+            .map_err(StoreError::Unreadable)?;
+        shape.with_jobs = self.claims.is_none();
+        Ok(shape)
     }
 
     async fn claims(
@@ -62,25 +66,28 @@ impl ClaimStore for SqliteStore {
     ) -> Result<ClaimPage, StoreError> {
         let (shape, filter, anchor) = (shape.clone(), filter.clone(), anchor.clone());
         let limit = limit.clamp(1, 200);
-        self.read(move |c| {
-            Box::pin(async move { list::page(c, &shape, &filter, &anchor, limit).await })
-        })
-        .await
+        self.of_claims()
+            .read(move |c| {
+                Box::pin(async move { list::page(c, &shape, &filter, &anchor, limit).await })
+            })
+            .await
     }
 
     async fn claim(&self, shape: &Shape, key: &str) -> Result<Vec<Claim>, StoreError> {
         let (shape, key) = (shape.clone(), key.to_owned());
-        self.read(move |c| Box::pin(async move { rows_of(c, &shape, &key).await }))
+        self.of_claims()
+            .read(move |c| Box::pin(async move { rows_of(c, &shape, &key).await }))
             .await
     }
 
     async fn claim_figures(&self, shape: &Shape) -> Result<ClaimFigures, StoreError> {
         let shape = shape.clone();
         let now = self.inner.clock.now();
-        self.read_for(FIGURES_LIMIT, move |c| {
-            Box::pin(async move { figures::figures(c, &shape, now).await })
-        })
-        .await
+        self.of_claims()
+            .read_for(FIGURES_LIMIT, move |c| {
+                Box::pin(async move { figures::figures(c, &shape, now).await })
+            })
+            .await
     }
 
     async fn claim_past(&self, table: &str, keys: &[String]) -> Result<Vec<ClaimPast>, StoreError> {
@@ -116,6 +123,13 @@ impl ClaimStore for SqliteStore {
         purge: &Purge,
     ) -> Result<u64, StoreError> {
         purge::run(self, audit, shape, purge).await
+    }
+}
+
+impl SqliteStore {
+    /// The store on the file that holds the claims.
+    fn of_claims(&self) -> &Self {
+        self.claims.as_deref().unwrap_or(self)
     }
 }
 

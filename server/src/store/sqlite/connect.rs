@@ -46,6 +46,9 @@ impl SqliteStore {
         *slot = None;
         let opened =
             Arc::new(open(&self.inner.path, self.inner.read_only.as_deref(), identity).await?);
+        if self.inner.of_hangfire {
+            opened.layout.is_readable()?;
+        }
         *slot = Some(Arc::clone(&opened));
         Ok(opened)
     }
@@ -122,17 +125,6 @@ async fn open(
         }
     };
     let layout = look(&reading).await.map_err(|error| errors::sort(&error))?;
-    if layout.empty {
-        return Err(StoreError::Unreadable(
-            "the file is empty: it holds no tables at all".to_owned(),
-        ));
-    }
-    if !layout.missing_to_read.is_empty() {
-        return Err(StoreError::Unreadable(format!(
-            "the file does not hold Hangfire's tables as Hangfire.Storage.SQLite makes them: {} missing",
-            layout.missing_to_read.join(", ")
-        )));
-    }
     let cannot_write = cannot_write.map(|why| {
         if copy.is_some() {
             format!("{why}; it is read from a private copy made when it was opened")

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use app::ports::error::StoreError;
 use sqlx::{Row, SqliteConnection};
 
 /// Needed to read.
@@ -47,6 +48,27 @@ pub(super) struct Layout {
     pub(super) missing_to_act: Vec<String>,
     /// Whether it holds no table at all.
     pub(super) empty: bool,
+}
+
+impl Layout {
+    /// Whether the file holds what reading needs.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreadable`] where it does not, with what is missing.
+    pub(super) fn is_readable(&self) -> Result<(), StoreError> {
+        if self.empty {
+            return Err(StoreError::Unreadable(
+                "the file is empty: it holds no tables at all".to_owned(),
+            ));
+        }
+        if self.missing_to_read.is_empty() {
+            return Ok(());
+        }
+        Err(StoreError::Unreadable(format!(
+            "the file does not hold Hangfire's tables as Hangfire.Storage.SQLite makes them: {} missing",
+            self.missing_to_read.join(", ")
+        )))
+    }
 }
 
 /// Looks at the file's tables.

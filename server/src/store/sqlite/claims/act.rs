@@ -1,5 +1,10 @@
 //! Actions on claims: one short `BEGIN IMMEDIATE` transaction each, which holds the claim, its job
 //! and the audit row together.
+//!
+//! Where the claims lie in another file there are two. The job's is begun first and committed last:
+//! whatever forbids the requeue is known before the claim changes, and a claim that was changed
+//! first by somebody else takes the requeue back. Only a COMMIT that fails, or a death between the
+//! two, leaves a claim that changed and a job that did not.
 
 use std::sync::Arc;
 
@@ -90,6 +95,8 @@ struct Seen {
     progress: Progress,
     /// Its state afterwards.
     job_after: Option<(StateName, i64)>,
+    /// Whether the claim's change, in another file, is committed.
+    claim_is_changed: bool,
 }
 
 impl Acting {
@@ -124,7 +131,7 @@ impl Acting {
     ) -> Result<ClaimOutcome, Stop> {
         let mut connection = writer.acquire().await?;
         let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-        let done = match self.inside(&mut transaction, opened, seen).await {
+        let done = match self.both(&mut transaction, opened, seen).await {
             Ok(done) => done,
             Err(stop) => {
                 // What stopped it matters; a transaction that is over already cannot roll back.
@@ -134,14 +141,37 @@ impl Acting {
         };
         match transaction.commit().await {
             Ok(()) => Ok(done),
-            Err(error) => self.after_failed_commit(error, done).await,
+            Err(error) => self.after_failed_commit(error, done, seen).await,
         }
     }
 
-    /// Everything up to COMMIT.
+    /// Everything up to COMMIT; the claim's own COMMIT where it lies in another file.
+    async fn both(
+        &self,
+        connection: &mut SqliteConnection,
+        opened: &Opened,
+        seen: &mut Seen,
+    ) -> Result<ClaimOutcome, Stop> {
+        let Some(claims) = &self.store.claims else {
+            return self.inside(connection, None, opened, seen).await;
+        };
+        let writer = claims.writer().await.map_err(|error| not_done(&error))?;
+        let mut claims = writer.acquire().await?;
+        let mut claims = claims.begin_with("BEGIN IMMEDIATE").await?;
+        // Where it is halted, this transaction is rolled back when it is dropped.
+        let done = self
+            .inside(connection, Some(&mut claims), opened, seen)
+            .await?;
+        claims.commit().await?;
+        seen.claim_is_changed = true;
+        Ok(done)
+    }
+
+    /// What is done in the transactions; `claims` where the claims lie in another file.
     async fn inside(
         &self,
         connection: &mut SqliteConnection,
+        mut claims: Option<&mut SqliteConnection>,
         opened: &Opened,
         seen: &mut Seen,
     ) -> Result<ClaimOutcome, Stop> {
@@ -150,18 +180,26 @@ impl Acting {
             return Err(ClaimOutcome::Refused { why }.into());
         }
         let now = self.store.inner.clock.now();
-        let found = self.find(connection, now).await?;
-        if let [claim] = found.rows.as_slice() {
+        let key = &self.request.seen.key;
+        let rows = match &mut claims {
+            Some(claims) => rows_of(claims, &self.shape, key).await?,
+            None => rows_of(connection, &self.shape, key).await?,
+        };
+        if let [claim] = rows.as_slice() {
             seen.claim_before = Some(claim_note::words_of(claim));
         }
+        let found = self.find(connection, rows, now).await?;
         let plan = decide(&self.request, &found)?;
-        let after = self.write(connection, &plan, &found, now).await?;
         let changed = match &plan.requeue {
             Some((job, action)) => {
                 seen.job = Some(*job);
                 Some(self.requeue(connection, *job, action, now, seen).await?)
             }
             None => None,
+        };
+        let after = match claims {
+            Some(claims) => self.write(claims, &plan, &found, now).await?,
+            None => self.write(connection, &plan, &found, now).await?,
         };
         if let (true, Some(job), Some(claim)) = (plan.hand_over, seen.job, &after) {
             write::hand_over(connection, job, &self.shape, claim).await?;
@@ -198,6 +236,7 @@ impl Acting {
     async fn find(
         &self,
         connection: &mut SqliteConnection,
+        rows: Vec<Claim>,
         now: Instant,
     ) -> Result<FoundClaim<'_>, sqlx::Error> {
         let table = &self.shape.table;
@@ -206,7 +245,7 @@ impl Acting {
         let past = audit::past(connection, &table.name, std::slice::from_ref(key)).await?;
         Ok(FoundClaim {
             shape: &self.shape,
-            rows: rows_of(connection, &self.shape, key).await?,
+            rows,
             owners: histories
                 .iter()
                 .filter_map(|history| claim_facts::owner(table, key, history))
@@ -293,10 +332,12 @@ impl Acting {
         &self,
         error: sqlx::Error,
         done: ClaimOutcome,
+        seen: &Seen,
     ) -> Result<ClaimOutcome, Stop> {
         tracing::warn!(audit = %self.audit, %error, "a COMMIT failed");
         match self.store.audit_row(self.audit).await {
             Ok(Some(row)) if row.outcome == "done" => Ok(done),
+            Ok(_) if seen.claim_is_changed => Err(half_done(seen, &error).into()),
             Ok(_) => Err(error.into()),
             Err(unread) => {
                 tracing::warn!(audit = %self.audit, error = %unread, "the audit cannot be read");
@@ -314,8 +355,9 @@ impl Acting {
 
     /// Writes down an outcome other than done. It stands whether or not that succeeds.
     async fn record(&self, writer: &SqlitePool, seen: Seen, outcome: ClaimOutcome) -> ClaimOutcome {
+        let claim_after = seen.claim_after.filter(|_| seen.claim_is_changed);
         let seen = Seen {
-            claim_after: None,
+            claim_after,
             job_after: None,
             ..seen
         };
@@ -381,6 +423,21 @@ fn job_did_not_change(job: i64, outcome: Outcome) -> ClaimOutcome {
                 other.sentence()
             ),
         },
+    }
+}
+
+/// The claim changed in its file, and the rest did not in the other one.
+fn half_done(seen: &Seen, error: &sqlx::Error) -> ClaimOutcome {
+    let claim = seen.claim_after.as_deref().unwrap_or("changed");
+    let job = seen.job.map_or_else(String::new, |job| {
+        format!(" Job #{job} does not run again: requeue it on its own page.")
+    });
+    ClaimOutcome::Refused {
+        why: format!(
+            "The claim was changed (it is now: {claim}), but what belongs to it could not be \
+             written to the job database: {}.{job}",
+            errors::sort(error)
+        ),
     }
 }
 

@@ -46,7 +46,8 @@ pub(super) async fn run(
     }
     let work = Purging {
         store: store.clone(),
-        writer: store.writer().await?,
+        writer: store.of_claims().writer().await?,
+        audits: store.writer().await?,
         audit,
         shape: shape.clone(),
         purge: purge.clone(),
@@ -59,7 +60,10 @@ pub(super) async fn run(
 
 struct Purging {
     store: SqliteStore,
+    /// Writes to the file that holds the claims.
     writer: SqlitePool,
+    /// Writes to the one that holds the audit.
+    audits: SqlitePool,
     audit: Uuid,
     shape: Shape,
     purge: Purge,
@@ -95,6 +99,7 @@ impl Purging {
         let (shape, before) = (self.shape.clone(), self.purge.before);
         let limit = usize::try_from(self.purge.batch.clamp(1, MOST)).unwrap_or(1);
         self.store
+            .of_claims()
             .read_for(super::FIGURES_LIMIT, move |c| {
                 Box::pin(async move { list::sent_before(c, &shape, before, after, limit).await })
             })
@@ -154,7 +159,7 @@ impl Purging {
             seen: None,
             claim: ClaimNote::default(),
         };
-        if let Err(error) = audit::insert_alone(&self.writer, &entry).await {
+        if let Err(error) = audit::insert_alone(&self.audits, &entry).await {
             tracing::warn!(
                 audit = %self.audit,
                 purged,

@@ -2,6 +2,7 @@
 
 mod acts;
 mod contract;
+mod elsewhere;
 mod guard;
 mod odd;
 mod purges;

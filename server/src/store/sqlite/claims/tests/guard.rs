@@ -198,3 +198,32 @@ async fn a_process_killed_between_claim_and_job_leaves_neither() {
     assert!(matches!(outcome, ClaimOutcome::Done { .. }), "{outcome:?}");
     assert_eq!(rows(&file, QUEUE).await, ["4|default|0"]);
 }
+
+/// A COMMIT that fails leaves neither, and says so.
+#[tokio::test]
+async fn a_commit_that_fails_leaves_neither() {
+    let file = TestFile::recorded(RECORDED).await;
+    file.run(
+        "CREATE TABLE parent (id INTEGER PRIMARY KEY); CREATE TABLE child (id INTEGER \
+         REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED); \
+         CREATE TRIGGER orphan AFTER INSERT ON JobQueue BEGIN INSERT INTO child VALUES (7); END",
+    )
+    .await;
+    let writer = file.store.writer().await.unwrap();
+    sqlx::query("PRAGMA foreign_keys = ON")
+        .execute(&writer)
+        .await
+        .unwrap();
+    let shape = shaped(&file, ClaimWay::InsertFirst).await;
+    let id = SystemClock.new_id();
+    let request = on_46(ClaimAction::Release);
+    let outcome = file.store.act_on_claim(id, &shape, &request).await;
+    assert!(
+        matches!(&outcome, ClaimOutcome::Busy { why } if why.contains("Nothing was changed")),
+        "{outcome:?}"
+    );
+    let audits = "SELECT outcome FROM redrive_audit";
+    assert_eq!(rows(&file, audits).await, ["busy"]);
+    file.run("DELETE FROM redrive_audit").await;
+    untouched(&file).await;
+}
