@@ -1,11 +1,15 @@
 //! What every store must do with claims, whatever its dialect. Each dialect makes a [`Bench`] with
 //! the jobs of [`jobs::rows`] for every check, and runs all of them.
 
+pub mod acts;
+pub mod answers;
 pub mod detection;
 pub mod jobs;
 pub mod keys;
 pub mod lists;
 pub mod numbers;
+pub mod purges;
+pub mod races;
 pub mod shapes;
 
 use app::model::claim::keys::{KeyPattern, KeyRule};

@@ -1,13 +1,16 @@
 //! [`ClaimStore`] on `PostgreSQL`.
 
+mod act;
 mod audit;
 mod catalogue;
 mod db;
 mod detect;
 mod figures;
 mod list;
+mod purge;
 mod shape;
 mod text;
+mod write;
 
 #[cfg(test)]
 mod tests;
@@ -26,7 +29,11 @@ use async_trait::async_trait;
 use sqlx::Error;
 use uuid::Uuid;
 
-use super::PostgresStore;
+use super::act::audit::{Line, write_down};
+use super::act::run::{Halt, Run};
+use super::{PostgresStore, errors, spawned};
+use crate::store::task::whole;
+use act::ClaimDeed;
 use text::Statement;
 
 /// The most rows of one key that are looked at.
@@ -99,37 +106,80 @@ impl ClaimStore for PostgresStore {
 
     async fn act_on_claim(
         &self,
-        _audit: Uuid,
-        _shape: &Shape,
-        _request: &ClaimRequest,
+        audit: Uuid,
+        shape: &Shape,
+        request: &ClaimRequest,
     ) -> ClaimOutcome {
-        ClaimOutcome::Refused {
-            why: "Claims in PostgreSQL can only be read.".to_owned(),
-        }
+        let deed = ClaimDeed {
+            shape: shape.clone(),
+            request: request.clone(),
+        };
+        let run = Run::new(self, audit, deed);
+        let action = async move {
+            let outcome = run.run().await;
+            outcome.unwrap_or_else(|error| act::not_done(&error))
+        };
+        whole(audit, |why| ClaimOutcome::Unknown { why }, action).await
     }
 
     async fn record_answer(
         &self,
-        _audit: Uuid,
-        _table: &str,
-        _seen: &SeenClaim,
-        _asked: &Asked,
-        _actor: &Actor,
+        audit: Uuid,
+        table: &str,
+        seen: &SeenClaim,
+        asked: &Asked,
+        actor: &Actor,
     ) -> Result<(), StoreError> {
-        Err(StoreError::Forbidden(
-            "claims in PostgreSQL can only be read".to_owned(),
-        ))
+        let line = audit::answer(table, seen, asked, actor);
+        self.write_line(audit, line).await
     }
 
     async fn purge_claims(
         &self,
-        _audit: Uuid,
-        _shape: &Shape,
-        _purge: &Purge,
+        audit: Uuid,
+        shape: &Shape,
+        purge: &Purge,
     ) -> Result<u64, StoreError> {
-        Err(StoreError::Forbidden(
-            "claims in PostgreSQL can only be read".to_owned(),
-        ))
+        if let Some(why) = &shape.read_only {
+            return Err(StoreError::Forbidden(why.clone()));
+        }
+        let (store, shape, purge) = (self.clone(), shape.clone(), purge.clone());
+        spawned(async move {
+            let mut purged = 0;
+            let pool = store.session().pool();
+            let over = purge::all(pool, &shape, &purge, &mut purged).await;
+            let error = over.as_ref().err();
+            if purged > 0 || error.is_some() || purge.reason.is_some() {
+                let line = audit::purged(&shape.table.name, &purge, purged, error);
+                // The purge stands whether or not it can be written down.
+                if let Err(error) = store.write_line(audit, line).await {
+                    tracing::warn!(
+                        %audit, purged, %error,
+                        "a purge of claims could not be written to the audit"
+                    );
+                }
+            }
+            over.map(|()| purged)
+        })
+        .await
+    }
+}
+
+impl PostgresStore {
+    /// Writes an audit row of its own.
+    async fn write_line(&self, audit: Uuid, line: Line) -> Result<(), StoreError> {
+        let (session, clock) = (self.session().clone(), self.clock().clone());
+        spawned(async move {
+            match write_down(&session, &clock, audit, &line).await {
+                Ok(_) => Ok(()),
+                Err(Halt::Driver(error)) => Err(errors::map(&error)),
+                Err(Halt::Outcome(outcome)) => Err(StoreError::Forbidden(outcome.sentence())),
+                Err(Halt::Upgraded(version)) => Err(StoreError::Unreadable(format!(
+                    "Hangfire's schema has version {version} now"
+                ))),
+            }
+        })
+        .await
     }
 }
 

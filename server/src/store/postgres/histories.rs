@@ -19,7 +19,7 @@ use super::list::{created_at, current};
 use crate::store::decode;
 
 /// Jobs of one read, and state rows of each.
-const MOST: u32 = 200;
+pub(super) const MOST: u32 = 200;
 
 /// What a job calls, where it is not absurdly large: arguments of more than 4 kB are not read, nor
 /// is a call of more than 64 kB. The first bound of the arguments is on their stored size, which

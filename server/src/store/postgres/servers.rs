@@ -42,7 +42,7 @@ pub async fn servers(session: &Session) -> Result<Vec<Server>, StoreError> {
         .await
 }
 
-async fn read_servers(conn: &mut Conn, layout: &Layout) -> Result<Vec<Server>, Error> {
+pub(super) async fn read_servers(conn: &mut Conn, layout: &Layout) -> Result<Vec<Server>, Error> {
     let mut processing: HashMap<String, i64> = HashMap::new();
     let rows = sqlx::query(layout.sql(PROCESSING))
         .fetch_all(&mut *conn)

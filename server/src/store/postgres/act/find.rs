@@ -55,7 +55,7 @@ pub(super) async fn version(conn: &mut Conn, layout: &Layout) -> Result<Option<i
 }
 
 /// The database's clock.
-pub(super) async fn now(conn: &mut Conn) -> Result<Instant, Error> {
+pub async fn now(conn: &mut Conn) -> Result<Instant, Error> {
     sqlx::query_scalar("SELECT clock_timestamp()")
         .fetch_one(conn)
         .await

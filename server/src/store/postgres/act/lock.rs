@@ -5,7 +5,8 @@ use app::actions::decide::{STALE_LOCK_MS, held, scheduler_at_work, stale_lock_no
 use app::model::state::Instant;
 use sqlx::Row as _;
 
-use super::{Halt, Layout};
+use super::Layout;
+use super::run::Halt;
 use crate::store::postgres::conn::Conn;
 
 /// What crashed holders leave behind is cleared after as long as Hangfire itself waits.
@@ -41,7 +42,7 @@ impl Locks {
         conn: &mut Conn,
         layout: &Layout,
         job: i64,
-    ) -> Result<Option<String>, Halt> {
+    ) -> Result<Option<String>, Halt<Outcome>> {
         let resource = format!("{}:job:{job}:state-lock", layout.schema());
         let held = |since, now| held(job, since, now);
         let stale = self.take_resource(conn, layout, resource, held).await?;
@@ -56,7 +57,7 @@ impl Locks {
         &mut self,
         conn: &mut Conn,
         layout: &Layout,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), Halt<Outcome>> {
         let resource = format!("{}:locks:schedulepoller", layout.schema());
         let held = |since, _| scheduler_at_work(since);
         self.take_resource(conn, layout, resource, held).await?;
@@ -70,7 +71,7 @@ impl Locks {
         layout: &Layout,
         resource: String,
         held: impl FnOnce(Option<Instant>, Instant) -> Outcome,
-    ) -> Result<Option<Instant>, Halt> {
+    ) -> Result<Option<Instant>, Halt<Outcome>> {
         let stale = sqlx::query(layout.sql(CLEAR))
             .bind(&resource)
             .bind(STALE_LOCK_MS)

@@ -1,12 +1,74 @@
 //! What the audit keeps of claims.
 
 use crate::store::postgres::conn::Conn;
+use app::actions::Actor;
+use app::actions::claim::SeenClaim;
 use app::model::claim::ClaimTime;
-use app::model::claim::evidence::Answer;
-use app::ports::claims::ClaimPast;
+use app::model::claim::evidence::{Answer, Asked};
+use app::ports::claims::{ClaimPast, Purge};
+use app::ports::error::StoreError;
 use sqlx::{Error, Row as _};
 
-use crate::store::claim_note::ClaimNote;
+use crate::store::claim_note::{ClaimNote, Said};
+use crate::store::postgres::act::Change;
+use crate::store::postgres::act::audit::{ClaimLine, Line};
+
+/// The row of what the provider answered.
+pub(super) fn answer(table: &str, seen: &SeenClaim, asked: &Asked, actor: &Actor) -> Line {
+    let note = match &asked.answer {
+        Answer::Known(Some(id)) => format!("The provider knows the key: it was sent as {id}."),
+        Answer::Known(None) => "The provider knows the key: it was sent.".to_owned(),
+        Answer::Denied => "The provider does not know the key.".to_owned(),
+        Answer::NotKnown(why) => format!("The provider did not tell: {why}"),
+    };
+    Line {
+        action: "ask-provider",
+        note,
+        claim: Some(ClaimLine {
+            table: table.to_owned(),
+            key: Some(seen.key.clone()),
+            seen: seen.claimed_at.clone(),
+            note: ClaimNote {
+                answer: Some(Said::from(&asked.answer)),
+                ..ClaimNote::default()
+            },
+        }),
+        ..plain(actor, None)
+    }
+}
+
+/// The row of a purge.
+pub(super) fn purged(table: &str, purge: &Purge, rows: u64, error: Option<&StoreError>) -> Line {
+    let until = purge.before.format("%Y-%m-%d %H:%M:%S");
+    let stopped = error.map_or_else(String::new, |error| format!(" Then it stopped: {error}."));
+    Line {
+        action: "purge",
+        note: format!(
+            "Purged {rows} Sent claims of {table} that were claimed before {until} UTC.{stopped}"
+        ),
+        claim: Some(ClaimLine {
+            table: table.to_owned(),
+            key: None,
+            seen: None,
+            note: ClaimNote::default(),
+        }),
+        ..plain(&purge.actor, purge.reason.clone())
+    }
+}
+
+fn plain(actor: &Actor, reason: Option<String>) -> Line {
+    Line {
+        actor: actor.clone(),
+        action: "",
+        job: None,
+        seen: None,
+        change: Change::default(),
+        reason,
+        outcome: "done",
+        note: String::new(),
+        claim: None,
+    }
+}
 
 /// Keys are found by their hash, since they may be longer than an index entry can be.
 const PAST: &str = "

@@ -15,6 +15,9 @@ const BEGIN: &str = begin!(
     "SET LOCAL DateStyle = 'ISO, MDY'",
 );
 
+/// What [`BEGIN`] sets for texts of times, in a transaction of another kind.
+pub(super) const AS_TEXT: &str = "SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, MDY'";
+
 /// Runs a read transaction on claims.
 ///
 /// # Errors
@@ -55,4 +58,10 @@ pub(super) fn map(error: &sqlx::Error) -> StoreError {
 pub(super) fn is_odd_value(error: &sqlx::Error) -> bool {
     matches!(error, sqlx::Error::Database(database)
         if database.code().is_some_and(|code| code.starts_with("22")))
+}
+
+/// Whether the table's own rules did not allow a change (SQLSTATE 23xxx), or a trigger of it (P0xxx).
+pub(super) fn is_violation(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Database(database)
+        if database.code().is_some_and(|code| code.starts_with("23") || code.starts_with("P0")))
 }

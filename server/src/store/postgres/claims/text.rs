@@ -56,6 +56,8 @@ enum Value {
     Text(String),
     Int(i64),
     At(Instant),
+    Texts(Vec<String>),
+    Ints(Vec<i64>),
 }
 
 /// A statement that is being put together.
@@ -100,6 +102,14 @@ impl<'s> Statement<'s> {
         self.bind(Value::Int(value))
     }
 
+    pub(super) fn texts(&mut self, values: Vec<String>) -> String {
+        self.bind(Value::Texts(values))
+    }
+
+    pub(super) fn ints(&mut self, values: Vec<i64>) -> String {
+        self.bind(Value::Ints(values))
+    }
+
     fn bind(&mut self, value: Value) -> String {
         self.values.push(value);
         format!("${}", self.values.len())
@@ -109,6 +119,19 @@ impl<'s> Statement<'s> {
     pub(super) fn push_status(&mut self, value: &str) {
         let value = self.text(value);
         self.push(&format!("{{status}} = {{as status {value}}}"));
+    }
+
+    /// Adds a comparison of the claim time with a token; `None` for a row without one.
+    pub(super) fn push_claimed_at(&mut self, token: Option<&str>) {
+        match token {
+            Some(token) => {
+                let token = self.text(token);
+                self.push(&format!("{{at}} = {{as at {token}}}"));
+            }
+            None => {
+                self.push("{at} IS NULL");
+            }
+        }
     }
 
     /// Adds the condition that a claim was made before an instant. Where the column holds texts or
@@ -132,6 +155,8 @@ impl<'s> Statement<'s> {
                 Value::Text(text) => query.bind(text),
                 Value::Int(number) => query.bind(number),
                 Value::At(instant) => query.bind(instant),
+                Value::Texts(texts) => query.bind(texts),
+                Value::Ints(numbers) => query.bind(numbers),
             };
         }
         query
@@ -266,8 +291,7 @@ mod tests {
         let mut statement = Statement::new(&shape, "SELECT {key}, {provider} FROM {t} x WHERE ");
         statement.push_status("0; DROP TABLE x");
         statement.push(" AND ");
-        let token = statement.text("2026-11-02 12:00:00");
-        statement.push(&format!("{{at}} = {{as at {token}}}"));
+        statement.push_claimed_at(Some("2026-11-02 12:00:00"));
         statement.push(" AND ");
         statement.push_older(DateTime::UNIX_EPOCH);
         let limit = statement.int(7);

@@ -69,4 +69,16 @@ holds! {
         contract::lists::a_table_without_claim_times_is_listed_by_key;
     counts_are_right: contract::numbers::counts_are_right;
     what_cannot_be_told_is_left_out: contract::numbers::what_cannot_be_told_is_left_out;
+    a_reclaim_of_insert_first_releases: contract::acts::a_reclaim_of_insert_first_releases;
+    a_reclaim_with_hand_over_tells_the_job:
+        contract::acts::a_reclaim_with_hand_over_tells_the_job;
+    a_reclaim_of_self_reclaim_queues_the_job:
+        contract::acts::a_reclaim_of_self_reclaim_queues_the_job;
+    one_that_was_sent_meanwhile_has_moved: contract::acts::one_that_was_sent_meanwhile_has_moved;
+    what_may_not_be_done_is_refused: contract::acts::what_may_not_be_done_is_refused;
+    a_claim_is_marked_as_sent_once: contract::acts::a_claim_is_marked_as_sent_once;
+    answers_are_kept: contract::answers::answers_are_kept;
+    only_old_sent_claims_go: contract::purges::only_old_sent_claims_go;
+    two_purges_share_the_work: contract::purges::two_purges_share_the_work;
+    without_claim_times_nothing_goes: contract::purges::without_claim_times_nothing_goes;
 }
