@@ -14,6 +14,7 @@ use crate::config::{self, Config, ConfigError, ConfigFile, DEFAULT_BIND, SourceC
 pub mod check;
 pub mod demo;
 pub mod migrate;
+mod output;
 pub mod serve;
 
 /// Watch background jobs that retry, and act on them safely.
@@ -66,6 +67,10 @@ pub struct Listening {
     /// a proxy that lets nobody else in.
     #[arg(long, env = "REDRIVE_INSECURE_ALLOW_REMOTE")]
     pub insecure_allow_remote: bool,
+    /// A name by which a proxy on this port number knows Redrive; repeat it, or part names with
+    /// commas.
+    #[arg(long = "host", env = "REDRIVE_HOSTS", value_delimiter = ',')]
+    pub hosts: Vec<String>,
     /// Name of the operator in the audit; the OS user where it is missing.
     #[arg(long, env = "REDRIVE_OPERATOR")]
     pub operator: Option<String>,
@@ -171,6 +176,9 @@ impl Serving {
         {
             config.base_path = config::base_path(base)?;
         }
+        if self.listening.hosts.is_empty() {
+            config.hosts = file.hosts;
+        }
         if self.listening.operator.is_none()
             && let Some(operator) = file.operator
         {
@@ -189,6 +197,7 @@ impl Listening {
         Ok(Config {
             bind: self.bind.unwrap_or(DEFAULT_BIND),
             base_path: config::base_path(self.base_path.as_deref().unwrap_or_default())?,
+            hosts: self.hosts.clone(),
             operator: self.operator.clone().unwrap_or_else(os_user),
             sources,
         })

@@ -17,6 +17,9 @@ pub struct ConfigFile {
     pub bind: Option<SocketAddr>,
     /// Path below which everything is served.
     pub base_path: Option<String>,
+    /// Names by which a proxy on the same port number knows Redrive.
+    #[serde(default)]
+    pub hosts: Vec<String>,
     /// Name of the operator, for the audit.
     pub operator: Option<String>,
     /// The sources.
@@ -138,6 +141,8 @@ pub struct Config {
     pub bind: SocketAddr,
     /// Empty, or a path that begins with `/` and does not end with one.
     pub base_path: String,
+    /// Names, beside the loopback ones, that requests to this port may be for.
+    pub hosts: Vec<String>,
     /// Name of the operator, for the audit: configured, else the OS user's.
     pub operator: String,
     /// At least one source.
@@ -263,6 +268,7 @@ mod tests {
         Config {
             bind: bind.parse().unwrap(),
             base_path: String::new(),
+            hosts: Vec::new(),
             operator: "ada".into(),
             sources: names
                 .iter()

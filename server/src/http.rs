@@ -4,6 +4,7 @@ pub mod actions;
 pub mod assets;
 pub mod frame;
 pub mod health;
+pub mod hosts;
 pub mod pages;
 pub mod query;
 pub mod router;

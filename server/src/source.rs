@@ -37,8 +37,8 @@ pub struct SourceHandle {
     pub config: Arc<SourceConfig>,
     /// Its database.
     pub store: Arc<dyn Store>,
-    /// What to say where its data is not real.
-    pub demo: Option<String>,
+    /// What to say where its data is not real; known once its file could be read.
+    pub demo: watch::Receiver<Option<String>>,
     /// The latest background look at it.
     pub live: watch::Receiver<Snapshot>,
     /// Its claims.

@@ -117,33 +117,80 @@ impl Check {
     }
 
     /// What was found, to be read after its number: "94 members of the schedule …".
-    pub fn what(self) -> &'static str {
+    pub fn what(self, count: i64) -> &'static str {
+        let (one, many) = self.one_and_many();
+        if count == 1 { one } else { many }
+    }
+
+    fn one_and_many(self) -> (&'static str, &'static str) {
         match self {
-            Self::OverdueSchedule => {
-                "members of the schedule have been due for more than a minute and were not released"
+            Self::OverdueSchedule => (
+                "member of the schedule has been due for more than a minute and was not released",
+                "members of the schedule have been due for more than a minute and were not released",
+            ),
+            Self::EnqueuedWithoutQueueRow => (
+                "job says Enqueued, but has had no queue row for more than a minute",
+                "jobs say Enqueued, but have had no queue row for more than a minute",
+            ),
+            Self::ScheduledWithoutMember => (
+                "job says Scheduled, but is not in the schedule",
+                "jobs say Scheduled, but are not in the schedule",
+            ),
+            Self::ProcessingWithoutServer => (
+                "job says Processing on a server that is gone",
+                "jobs say Processing on a server that is gone",
+            ),
+            Self::SeveralQueueRows => (
+                "job has more than one queue row",
+                "jobs have more than one queue row",
+            ),
+            Self::UnservedQueue => (
+                "job waits in a queue that no living server serves",
+                "jobs wait in queues that no living server serves",
+            ),
+            Self::AwaitingFinishedParent => (
+                "job awaits a parent that is gone or has already finished",
+                "jobs await a parent that is gone or has already finished",
+            ),
+            Self::AwaitingFailedParent => (
+                "job awaits a parent that rests in Failed",
+                "jobs await a parent that rests in Failed",
+            ),
+            Self::RecurringStopped => (
+                "recurring job is stopped or could not be scheduled",
+                "recurring jobs are stopped or could not be scheduled",
+            ),
+            Self::Unsettled => (
+                "job has stayed between two states for more than a minute",
+                "jobs have stayed between two states for more than a minute",
+            ),
+            Self::OldLock => (
+                "lock row has outlived its holder, or is held for long",
+                "lock rows have outlived their holder, or are held for long",
+            ),
+            Self::WithoutState => (
+                "job has had no state for more than five minutes",
+                "jobs have had no state for more than five minutes",
+            ),
+            Self::QueueRowWithoutJob => {
+                ("queue row belongs to no job", "queue rows belong to no job")
             }
-            Self::EnqueuedWithoutQueueRow => {
-                "jobs say Enqueued, but have had no queue row for more than a minute"
-            }
-            Self::ScheduledWithoutMember => "jobs say Scheduled, but are not in the schedule",
-            Self::ProcessingWithoutServer => "jobs say Processing on a server that is gone",
-            Self::SeveralQueueRows => "jobs have more than one queue row",
-            Self::UnservedQueue => "jobs wait in queues that no living server serves",
-            Self::AwaitingFinishedParent => {
-                "jobs await a parent that is gone or has already finished"
-            }
-            Self::AwaitingFailedParent => "jobs await a parent that rests in Failed",
-            Self::RecurringStopped => "recurring jobs are stopped or could not be scheduled",
-            Self::Unsettled => "jobs have stayed between two states for more than a minute",
-            Self::OldLock => "lock rows have outlived their holder, or are held for long",
-            Self::WithoutState => "jobs have had no state for more than five minutes",
-            Self::QueueRowWithoutJob => "queue rows belong to no job",
-            Self::QueueRowOfFinishedJob => "queue rows belong to jobs that have finished",
-            Self::MemberWithoutJob => {
-                "members of schedule, retries or awaiting fit no job in that state"
-            }
-            Self::SilentServer => "servers have sent no heartbeat for more than five minutes",
-            Self::OddServerStart => "servers say a start that is not a date",
+            Self::QueueRowOfFinishedJob => (
+                "queue row belongs to a job that has finished",
+                "queue rows belong to jobs that have finished",
+            ),
+            Self::MemberWithoutJob => (
+                "member of schedule, retries or awaiting fits no job in that state",
+                "members of schedule, retries or awaiting fit no job in that state",
+            ),
+            Self::SilentServer => (
+                "server has sent no heartbeat for more than five minutes",
+                "servers have sent no heartbeat for more than five minutes",
+            ),
+            Self::OddServerStart => (
+                "server says a start that is not a date",
+                "servers say a start that is not a date",
+            ),
         }
     }
 
@@ -260,4 +307,26 @@ impl Ages {
     pub const CREATING: i64 = 300;
     /// A server without a heartbeat is gone (Hangfire's own default).
     pub const SERVER: i64 = 300;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_found_reads_well_after_its_number() {
+        let said = |count| format!("{count} {}", Check::RecurringStopped.what(count));
+        assert_eq!(
+            said(1),
+            "1 recurring job is stopped or could not be scheduled"
+        );
+        assert_eq!(
+            said(2),
+            "2 recurring jobs are stopped or could not be scheduled"
+        );
+        assert_eq!(
+            said(0),
+            "0 recurring jobs are stopped or could not be scheduled"
+        );
+    }
 }

@@ -69,9 +69,17 @@ pub trait AuditStore: Send + Sync {
         limit: u32,
     ) -> Result<Vec<AuditRow>, StoreError>;
 
+    /// The rows of these ids that are there, oldest first, in one read.
+    ///
+    /// # Errors
+    /// As the database's.
+    async fn audit_rows(&self, ids: &[Uuid]) -> Result<Vec<AuditRow>, StoreError>;
+
     /// One row.
     ///
     /// # Errors
     /// As the database's.
-    async fn audit_row(&self, id: Uuid) -> Result<Option<AuditRow>, StoreError>;
+    async fn audit_row(&self, id: Uuid) -> Result<Option<AuditRow>, StoreError> {
+        Ok(self.audit_rows(&[id]).await?.pop())
+    }
 }

@@ -86,7 +86,7 @@ impl Report {
         ];
         for (severity, title) in titles {
             for (check, seen) in self.findings(severity) {
-                writeln!(out, "\n{title}: {} {}", seen.count, check.what())?;
+                writeln!(out, "\n{title}: {} {}", seen.count, check.what(seen.count))?;
                 if let Some(detail) = &seen.detail {
                     writeln!(out, "  {detail}")?;
                 }
@@ -126,7 +126,7 @@ impl Report {
                     "count": seen.count,
                     "examples": seen.examples,
                     "detail": seen.detail,
-                    "what": check.what(),
+                    "what": check.what(seen.count),
                     "meaning": check.meaning(),
                     "remedy": check.remedy(),
                 }),

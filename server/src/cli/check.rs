@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use super::CheckOptions;
+use super::output::say;
 use crate::check::{Report, Verdict, check};
 use crate::clock::{SharedClock, SystemClock};
 use crate::config::SourceConfig;
@@ -15,7 +16,6 @@ use crate::store::sqlite::SqliteStore;
 ///
 /// # Errors
 /// Where the configuration is wrong.
-#[expect(clippy::print_stdout, reason = "the command's own output")]
 pub async fn run(options: CheckOptions) -> anyhow::Result<ExitCode> {
     let sources = options.database.sources()?;
     anyhow::ensure!(
@@ -29,10 +29,10 @@ pub async fn run(options: CheckOptions) -> anyhow::Result<ExitCode> {
     }
     if options.json {
         let all: Vec<_> = reports.iter().map(Report::json).collect();
-        println!("{}", serde_json::to_string_pretty(&all)?);
+        say(&format!("{}\n", serde_json::to_string_pretty(&all)?))?;
     } else {
         let all: Vec<_> = reports.iter().map(Report::text).collect();
-        print!("{}", all.join("\n"));
+        say(&all.join("\n"))?;
     }
     Ok(ExitCode::from(worst(&reports).exit_code()))
 }

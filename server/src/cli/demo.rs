@@ -83,7 +83,7 @@ mod tests {
         let handle = SourceHandle {
             config: Arc::new(config),
             store: store.clone(),
-            demo: None,
+            demo: watch::channel(None).1,
             live: watch::channel(Snapshot::default()).1,
             claims,
         };

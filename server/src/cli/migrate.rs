@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::output::say;
 use crate::cli::Migrate;
 use crate::clock::{SharedClock, SystemClock};
 use crate::config::SourceConfig;
@@ -29,27 +30,25 @@ pub async fn run(options: Migrate) -> anyhow::Result<()> {
     Ok(())
 }
 
-#[expect(clippy::print_stdout, reason = "the command's own output")]
 async fn postgres(source: &SourceConfig, options: &Migrate) -> anyhow::Result<()> {
     let store = PostgresStore::connect(&source.database, &source.schema, Arc::new(SystemClock))?;
     if options.print {
-        say_pending(&pending_postgres(&store, options.hangfire).await?);
+        say_pending(&pending_postgres(&store, options.hangfire).await?)?;
         return Ok(());
     }
     if options.hangfire {
         store.migrate_hangfire().await?;
     }
     store.migrate().await?;
-    println!("{}: up to date", source.name);
+    say(&format!("{}: up to date\n", source.name))?;
     Ok(())
 }
 
-#[expect(clippy::print_stdout, reason = "the command's own output")]
 async fn sqlite(source: &SourceConfig, options: &Migrate) -> anyhow::Result<()> {
     let path = source.sqlite_path();
     let clock = Arc::new(SystemClock);
     if options.print {
-        say_pending(&pending_sqlite(&path, options.hangfire).await?);
+        say_pending(&pending_sqlite(&path, options.hangfire).await?)?;
         return Ok(());
     }
     let store = if options.hangfire && is_missing_or_empty(&path) {
@@ -58,7 +57,7 @@ async fn sqlite(source: &SourceConfig, options: &Migrate) -> anyhow::Result<()> 
         SqliteStore::open(&path, clock).await?
     };
     store.migrate().await?;
-    println!("{}: up to date", source.name);
+    say(&format!("{}: up to date\n", source.name))?;
     Ok(())
 }
 
@@ -92,12 +91,11 @@ fn is_missing_or_empty(path: &Path) -> bool {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "the command's own output")]
-fn say_pending(sql: &str) {
+fn say_pending(sql: &str) -> std::io::Result<()> {
     if sql.is_empty() {
-        println!("-- nothing to do: the tables are up to date");
+        say("-- nothing to do: the tables are up to date\n")
     } else {
-        println!("{sql}");
+        say(&format!("{sql}\n"))
     }
 }
 

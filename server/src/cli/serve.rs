@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use app::links::Links;
@@ -13,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bookstore;
 use crate::clock::{SharedClock, SystemClock};
 use crate::config::{Config, SourceConfig};
+use crate::http::hosts::{self, Hosts};
 use crate::http::router;
 use crate::http::state::AppState;
 use crate::lifecycle;
@@ -20,6 +22,9 @@ use crate::source::claims::SourceClaims;
 use crate::source::{Snapshot, SourceHandle, Store, sampler};
 use crate::store::postgres::PostgresStore;
 use crate::store::sqlite::SqliteStore;
+
+/// The pause between two looks at a file that is not there yet.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// Work that goes on beside serving, until the token is cancelled.
 pub type Extra =
@@ -59,10 +64,11 @@ pub async fn run_with(config: Config, extra: Option<Extra>) -> anyhow::Result<()
     let links = Links::new(&config.base_path);
     let root = links.root();
     let state = AppState::new(links, clock, config.operator, sources, stop.clone());
+    let router = hosts::guard(router::router(state), Hosts::of(address, config.hosts));
 
     tracing::info!(%address, "serving at http://{address}{root}");
     println!("Redrive is at http://{address}{root}");
-    let served = axum::serve(listener, router::router(state))
+    let served = axum::serve(listener, router)
         .with_graceful_shutdown(stop.clone().cancelled_owned())
         .into_future();
     tokio::select! {
@@ -78,7 +84,7 @@ async fn watch_source(
     stop: &CancellationToken,
 ) -> anyhow::Result<SourceHandle> {
     let claims = Arc::new(SourceClaims::of(&config)?);
-    let (store, demo) = open(&config, clock.clone()).await?;
+    let (store, demo) = open(&config, clock.clone(), stop).await?;
     let (sender, live) = watch::channel(Snapshot::default());
     tokio::spawn(sampler::run(
         store.clone(),
@@ -104,14 +110,16 @@ async fn watch_source(
 async fn open(
     config: &SourceConfig,
     clock: SharedClock,
-) -> anyhow::Result<(Arc<dyn Store>, Option<String>)> {
+    stop: &CancellationToken,
+) -> anyhow::Result<(Arc<dyn Store>, watch::Receiver<Option<String>>)> {
+    let (said, demo) = watch::channel(None);
     if config.is_postgres() {
         let store = PostgresStore::connect(&config.database, &config.schema, clock)
             .with_context(|| format!("source {}", config.name))?;
         if !config.read_only {
             say_failed_migration(config, store.migrate().await);
         }
-        return Ok((Arc::new(store), None));
+        return Ok((Arc::new(store), demo));
     }
     let store = SqliteStore::lazy(&config.sqlite_path(), clock, config.why_not_written());
     let reader = store.reader().await;
@@ -121,22 +129,38 @@ async fn open(
             say_failed_migration(config, migrated);
         }
     }
-    let label = match reader {
-        Ok(pool) => bookstore::label(&pool).await.unwrap_or_default(),
-        Err(error) => {
-            let source = &config.name;
-            tracing::warn!(source, %error, "nothing to show yet: pages say so until there is");
-            None
-        }
+    if let Err(error) = reader {
+        let source = &config.name;
+        tracing::warn!(source, %error, "nothing to show yet: pages say so until there is");
+        let (store, stop) = (store.clone(), stop.clone());
+        tokio::spawn(async move {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = async { while !say_demo(&store, &said).await { tokio::time::sleep(AGAIN).await; } } => {}
+            }
+        });
+    } else {
+        say_demo(&store, &said).await;
+    }
+    Ok((Arc::new(store), demo))
+}
+
+/// Says of a demo database that its data is not real; whether the file could be read.
+async fn say_demo(store: &SqliteStore, said: &watch::Sender<Option<String>>) -> bool {
+    let Ok(pool) = store.reader().await else {
+        return false;
     };
-    let demo = label.map(|label| {
+    let Ok(label) = bookstore::label(&pool).await else {
+        return false;
+    };
+    if let Some(label) = label {
         let made = label.made_at.format("%Y-%m-%d %H:%M UTC");
-        format!(
+        said.send_replace(Some(format!(
             "Demo data: {} invented jobs of a bookstore, made {made}.",
             label.jobs
-        )
-    });
-    Ok((Arc::new(store), demo))
+        )));
+    }
+    true
 }
 
 /// A source whose own tables cannot be brought up to date is read all the same, and says so.
@@ -168,7 +192,8 @@ mod tests {
     }
 
     async fn opened(config: &SourceConfig) -> Arc<dyn Store> {
-        open(config, Arc::new(SystemClock)).await.unwrap().0
+        let stop = CancellationToken::new();
+        open(config, Arc::new(SystemClock), &stop).await.unwrap().0
     }
 
     fn recorded() -> Vec<u8> {
@@ -226,11 +251,30 @@ mod tests {
         bookstore::write(&path, 1, &made, SharedClock::clone(&clock))
             .await
             .unwrap();
+        let stop = CancellationToken::new();
         for read_only in [false, true] {
             let config = source(&path, read_only);
-            let (_, demo) = open(&config, SharedClock::clone(&clock)).await.unwrap();
-            let demo = demo.unwrap();
+            let (_, demo) = open(&config, SharedClock::clone(&clock), &stop)
+                .await
+                .unwrap();
+            let demo = demo.borrow().clone().unwrap();
             assert!(demo.starts_with("Demo data: "), "{demo}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_demo_that_comes_later_is_labelled_then() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("demo.db");
+        let clock: SharedClock = Arc::new(SystemClock);
+        let (config, stop) = (source(&path, false), CancellationToken::new());
+        let (_store, mut demo) = open(&config, SharedClock::clone(&clock), &stop)
+            .await
+            .unwrap();
+        assert_eq!(*demo.borrow(), None);
+        let made = bookstore::scenario(1, 200, clock.now());
+        bookstore::write(&path, 1, &made, clock).await.unwrap();
+        let said = demo.wait_for(Option::is_some).await.unwrap().clone();
+        assert!(said.unwrap().starts_with("Demo data: 200 "));
     }
 }

@@ -325,7 +325,10 @@ impl Visit {
             foot: snapshot.as_ref().map(foot).unwrap_or_default(),
             actor: self.state.actor(),
             now: self.now,
-            demo: self.source.as_ref().and_then(|source| source.demo.clone()),
+            demo: self
+                .source
+                .as_ref()
+                .and_then(|source| source.demo.borrow().clone()),
             flash: self.flash,
         };
         let mut response = (status, Html(document::render(chrome, view))).into_response();
@@ -350,15 +353,11 @@ pub async fn flash(source: &SourceHandle, done: &[String]) -> Option<Flash> {
         .iter()
         .filter_map(|id| Uuid::parse_str(id).ok())
         .collect();
-    let mut rows = Vec::with_capacity(ids.len());
-    for id in ids.iter().take(MOST_REPORTED) {
-        if let Ok(Some(row)) = source.store.audit_row(*id).await {
-            rows.push(row);
-        }
-    }
-    match (rows.len(), ids.first()) {
-        (0, None) => None,
-        (0, Some(id)) => Some(Flash::Missing(*id)),
+    let first = ids.first()?;
+    let reported = ids.get(..MOST_REPORTED).unwrap_or(&ids);
+    let mut rows = source.store.audit_rows(reported).await.unwrap_or_default();
+    match (rows.len(), first) {
+        (0, id) => Some(Flash::Missing(*id)),
         (1, _) => rows.pop().map(|row| Flash::Known(Box::new(row))),
         _ => Some(Flash::Several(rows)),
     }

@@ -53,7 +53,7 @@ impl Site {
                 ..SourceConfig::main(file.display().to_string(), None)
             }),
             store: store.clone(),
-            demo: None,
+            demo: watch::channel(None).1,
             live: watch::channel(Snapshot::default()).1,
             claims: Arc::default(),
         };

@@ -86,12 +86,8 @@ fn all_failed(acted: &[Acted]) -> Option<&StoreError> {
 
 /// Whether the audit has a row of each.
 pub(super) async fn all_recorded(source: &SourceHandle, audits: &[Uuid]) -> bool {
-    for audit in audits {
-        if !matches!(source.store.audit_row(*audit).await, Ok(Some(_))) {
-            return false;
-        }
-    }
-    true
+    let rows = source.store.audit_rows(audits).await;
+    rows.is_ok_and(|rows| rows.len() == audits.len())
 }
 
 /// The page that the form names, if it is one of this source; else the job's, or the list.

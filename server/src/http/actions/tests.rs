@@ -118,7 +118,7 @@ fn source(read_only: bool) -> SourceHandle {
             ..SourceConfig::main("nowhere.db".into(), None)
         }),
         store: Arc::new(SqliteStore::lazy("nowhere.db".as_ref(), clock, None)),
-        demo: None,
+        demo: watch::channel(None).1,
         live: watch::channel(Snapshot::default()).1,
         claims: Arc::default(),
     }

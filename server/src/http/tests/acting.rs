@@ -85,7 +85,21 @@ async fn a_tab_that_is_closed_leaves_no_job_out() {
         assert!(futures::poll!(&mut asking).is_pending());
     }
     let store = &site.state.source("main").unwrap().store;
-    while store.audit(None, None, 10).await.unwrap().len() < items.len() {
+    let mut rows = Vec::new();
+    while rows.len() < items.len() {
+        rows = store.audit(None, None, 10).await.unwrap();
         tokio::task::yield_now().await;
     }
+    // The page that they lead back to names each one, in the order in which they were done.
+    rows.reverse();
+    let done: Vec<String> = rows.iter().map(|row| format!("done={}", row.id)).collect();
+    let page = site.get(&format!("/s/main/jobs?{}", done.join("&"))).await;
+    let told: Vec<String> = page
+        .body
+        .split("<li data-outcome=\"")
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap().to_owned())
+        .collect();
+    let outcomes: Vec<String> = rows.iter().map(|row| row.outcome.clone()).collect();
+    assert_eq!(told, outcomes);
 }

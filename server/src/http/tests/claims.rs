@@ -115,7 +115,7 @@ impl Claims {
                 ..config.clone()
             }),
             store: store.clone(),
-            demo: None,
+            demo: watch::channel(None).1,
             live: live.clone(),
             claims: claims.clone(),
         };

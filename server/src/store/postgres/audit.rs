@@ -17,9 +17,9 @@ WHERE s.hangfire_schema = $1 AND ($2::uuid IS NULL OR a.id < $2)
   AND ($3::bigint IS NULL OR a.job = $3)
 ORDER BY a.id DESC LIMIT $4";
 
-const ROW: &str = "
+const ROWS_OF: &str = "
 SELECT a.* FROM redrive.audit a JOIN redrive.source s ON s.id = a.source
-WHERE s.hangfire_schema = $1 AND a.id = $2";
+WHERE s.hangfire_schema = $1 AND a.id = ANY($2) ORDER BY a.id";
 
 #[async_trait]
 impl AuditStore for PostgresStore {
@@ -50,21 +50,23 @@ impl AuditStore for PostgresStore {
             .await
     }
 
-    async fn audit_row(&self, id: Uuid) -> Result<Option<AuditRow>, StoreError> {
+    async fn audit_rows(&self, ids: &[Uuid]) -> Result<Vec<AuditRow>, StoreError> {
+        let ids = ids.to_vec();
         self.session()
             .read(move |conn, layout| {
+                let ids = ids.clone();
                 Box::pin(async move {
                     if !exists(conn).await? {
-                        return Ok(None);
+                        return Ok(Vec::new());
                     }
-                    sqlx::query(ROW)
+                    sqlx::query(ROWS_OF)
                         .bind(layout.schema())
-                        .bind(id)
-                        .fetch_optional(conn)
+                        .bind(ids)
+                        .fetch_all(conn)
                         .await?
-                        .as_ref()
+                        .iter()
                         .map(audit_row)
-                        .transpose()
+                        .collect()
                 })
             })
             .await

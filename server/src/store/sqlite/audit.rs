@@ -4,6 +4,7 @@ use app::ports::audit::{AuditClaim, AuditRow, AuditStore};
 use app::ports::error::StoreError;
 use async_trait::async_trait;
 use chrono::DateTime;
+use serde_json::Value;
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
 use uuid::Uuid;
@@ -44,7 +45,8 @@ const ROWS: [&str; 2] = rows_of!(
     "FROM redrive_audit WHERE (?1 IS NULL OR job = ?1) AND (?2 IS NULL OR id < ?2) \
      ORDER BY id DESC LIMIT ?3"
 );
-const ROW: [&str; 2] = rows_of!("FROM redrive_audit WHERE id = ?1");
+const ROWS_BY_ID: [&str; 2] =
+    rows_of!("FROM redrive_audit WHERE id IN (SELECT value FROM json_each(?1)) ORDER BY id");
 
 #[async_trait]
 impl AuditStore for SqliteStore {
@@ -74,20 +76,21 @@ impl AuditStore for SqliteStore {
         .await
     }
 
-    async fn audit_row(&self, id: Uuid) -> Result<Option<AuditRow>, StoreError> {
+    async fn audit_rows(&self, ids: &[Uuid]) -> Result<Vec<AuditRow>, StoreError> {
+        let ids: Vec<String> = ids.iter().map(Uuid::to_string).collect();
         self.read(move |c| {
             Box::pin(async move {
-                let [old, new] = ROW;
+                let [old, new] = ROWS_BY_ID;
                 let sql = match knows_claims(c).await? {
-                    None => return Ok(None),
+                    None => return Ok(Vec::new()),
                     Some(false) => old,
                     Some(true) => new,
                 };
                 let found = sqlx::query(sql)
-                    .bind(id.to_string())
-                    .fetch_optional(c)
+                    .bind(Value::from(ids).to_string())
+                    .fetch_all(c)
                     .await?;
-                found.as_ref().map(row).transpose()
+                found.iter().map(row).collect()
             })
         })
         .await

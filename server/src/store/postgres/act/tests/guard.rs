@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use app::ports::audit::AuditStore as _;
 use sqlx::Connection as _;
 use tokio::sync::Barrier;
 
@@ -252,6 +253,10 @@ async fn the_audit_says_who_what_why_and_what_became_of_it() {
         audited(&database, again).await,
         Some(("moved".to_owned(), Some(new), None))
     );
+    let both = [again, Uuid::nil(), id];
+    let found = store(&database).audit_rows(&both).await.unwrap();
+    let ids: Vec<Uuid> = found.iter().map(|row| row.id).collect();
+    assert_eq!(ids, [id, again]);
 }
 
 #[tokio::test]
