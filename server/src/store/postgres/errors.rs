@@ -18,10 +18,7 @@ pub fn map(error: &Error) -> StoreError {
         },
         Error::Io(cause) => StoreError::Away(cause.to_string()),
         Error::Tls(cause) => StoreError::Away(format!("no encrypted connection: {cause}")),
-        Error::PoolTimedOut => StoreError::Away(format!(
-            "no connection within {} s",
-            super::pool::ACQUIRE.as_secs()
-        )),
+        Error::PoolTimedOut => StoreError::Away("no connection was to be had in time".to_owned()),
         Error::PoolClosed | Error::WorkerCrashed => {
             StoreError::Away("the connections were closed".to_owned())
         }

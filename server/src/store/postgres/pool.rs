@@ -19,12 +19,15 @@ use std::time::Duration;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions as _, Error};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::conn::Conn;
 
 /// Longest wait for a connection.
 pub(super) const ACQUIRE: Duration = Duration::from_secs(3);
+/// Longest wait of an action for its turn, where many come at once: unlike a page, it is not simply
+/// asked for again.
+const TURN: Duration = Duration::from_secs(10);
 /// Connections kept at most: pages are short reads, so a few serve many viewers.
 const MAX_CONNECTIONS: u32 = 10;
 /// Connections that nobody used for this long are closed.
@@ -72,18 +75,22 @@ impl Pool {
     /// have: nothing has been done yet, so the next one is tried, the last of them a new one.
     ///
     /// # Errors
-    /// [`Error::PoolTimedOut`] where none is to be had in three seconds, [`Error::PoolClosed`];
-    /// else as the database's.
+    /// [`Error::PoolTimedOut`] where none is to be had in time, [`Error::PoolClosed`]; else as the
+    /// database's.
     pub async fn begin(
         &self,
         purpose: Purpose,
         message: &'static str,
     ) -> Result<Transaction, Error> {
-        let deadline = Instant::now() + ACQUIRE;
-        let permit = timeout_at(deadline, self.0.permits.clone().acquire_owned())
+        let turn = match purpose {
+            Purpose::Pages => ACQUIRE,
+            Purpose::Rare => TURN,
+        };
+        let permit = timeout(turn, self.0.permits.clone().acquire_owned())
             .await
             .map_err(|_| Error::PoolTimedOut)?
             .map_err(|_| Error::PoolClosed)?;
+        let deadline = Instant::now() + ACQUIRE;
         loop {
             let named = purpose == Purpose::Pages && self.is_named();
             let idle = self.0.take_idle(named);
