@@ -9,6 +9,7 @@ pub mod invocation;
 pub mod job;
 pub mod json;
 pub mod policy;
+pub mod rates;
 pub mod reason;
 pub mod stack;
 pub mod state;
