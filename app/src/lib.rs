@@ -3,6 +3,9 @@
 //! Compiled twice: into the server (feature `ssr`) and into WASM (feature `hydrate`). Nothing in
 //! here knows SQL, the web server's state or the clock; see `ARCHITECTURE.md` for the rule.
 
+#[cfg(test)]
+extern crate self as app;
+
 pub mod actions;
 #[cfg(feature = "ssr")]
 pub mod charts;

@@ -2,6 +2,7 @@
 
 pub mod attempt;
 pub mod claim;
+pub mod collect;
 pub mod continuation;
 pub mod data;
 pub mod health;

@@ -4,6 +4,7 @@
 pub mod actions;
 pub mod audit;
 pub mod claims;
+pub mod collector;
 pub mod error;
 pub mod health;
 pub mod histories;

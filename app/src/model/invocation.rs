@@ -13,7 +13,7 @@ pub use arguments::{ArgumentView, Arguments};
 pub use type_name::TypeName;
 
 /// What a job without a stored type is called.
-const UNKNOWN_TYPE: &str = "unknown type";
+pub(super) const UNKNOWN_TYPE: &str = "unknown type";
 
 /// What a job calls.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,6 +8,7 @@ mod tests;
 use super::attempt::{Attempt, Failure, Outcome};
 use super::state::{Instant, StateName, StateRow};
 
+pub(super) use build::rules;
 pub use summary::{ObservedDelay, RetryBudget};
 
 /// What the rows alone do not tell.

@@ -1,6 +1,7 @@
 //! The rules by which state rows become attempts, row by row.
 
 mod rows;
+pub(in crate::model) mod rules;
 mod waits;
 
 use std::collections::HashSet;
@@ -13,14 +14,8 @@ use crate::model::reason;
 use crate::model::state::{Instant, StateName, StateRow};
 
 use rows::FailedKey;
-pub(super) use rows::planned_retry;
-
-/// A first row this close to the job's creation shows that nothing is missing before it.
-const CREATION_MS: i64 = 60_000;
-
-/// A `PerformanceDuration` may be this much longer than its rows' span; a longer one belongs to
-/// another worker's run.
-const REPORTED_TOLERANCE_MS: i64 = 10;
+use rules::CREATION_MS;
+pub(super) use rules::planned_retry;
 
 pub(super) fn build(rows: &[StateRow], context: &Context) -> Timeline {
     let history = history(rows, context);
@@ -139,7 +134,7 @@ impl<'a> Builder<'a> {
             _ if self.open.is_some() => {}
             StateName::Enqueued => self.queued = Some(Queued::Row(row.created_at)),
             StateName::Scheduled => {
-                self.queued = rows::due(row).map(Queued::Due);
+                self.queued = rules::due(row).map(Queued::Due);
                 self.planned = self.dropped.take();
                 self.release(Release::Pending);
             }
@@ -219,19 +214,8 @@ impl<'a> Builder<'a> {
         };
         self.end(open, row, Outcome::Succeeded);
         self.place(row, open);
-        let reported = row
-            .data
-            .millis("PerformanceDuration")
-            .filter(|reported| *reported >= 0);
-        if let (Some(reported), Some(Event::Attempt(attempt))) =
-            (reported, self.events.get_mut(open))
-        {
-            let span = attempt.ran.ms.unwrap_or(0);
-            if reported - span > REPORTED_TOLERANCE_MS {
-                attempt.reported_ms = Some(reported);
-            } else {
-                attempt.ran = Span::of_ms(reported);
-            }
+        if let Some(Event::Attempt(attempt)) = self.events.get_mut(open) {
+            (attempt.ran, attempt.reported_ms) = rules::ran(attempt.ran, row);
         }
     }
 

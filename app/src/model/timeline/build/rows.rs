@@ -1,7 +1,8 @@
 //! What single rows say.
 
-use crate::model::attempt::{Failure, PlannedRetry, Release, Span};
-use crate::model::state::{Instant, StateName, StateRow};
+use super::rules::due;
+use crate::model::attempt::Failure;
+use crate::model::state::StateRow;
 use crate::model::timeline::Waiting;
 
 /// What tells one failure's data from another's.
@@ -23,11 +24,6 @@ impl<'a> FailedKey<'a> {
     }
 }
 
-/// When a `Scheduled` row is due.
-pub(super) fn due(row: &StateRow) -> Option<Instant> {
-    row.data.date("EnqueueAt")
-}
-
 /// The value of the first key that the row has.
 pub(super) fn text(row: &StateRow, keys: &[&str]) -> Option<String> {
     keys.iter()
@@ -45,38 +41,6 @@ pub(super) fn failure(row: &StateRow) -> Failure {
         details: text(row, &["ExceptionDetails"]),
         details_chars: row.details_chars,
         retry: None,
-    }
-}
-
-/// The retry that a row plans. The policy's delay is `EnqueueAt` minus `ScheduledAt`, both by the
-/// clock that chose it; the row's own time includes the way to the database.
-pub(in crate::model::timeline) fn planned_retry(
-    row: &StateRow,
-    number: u32,
-    of: u32,
-) -> PlannedRetry {
-    if row.name == StateName::Enqueued {
-        return PlannedRetry {
-            state_id: row.id,
-            number,
-            of,
-            due_at: None,
-            backoff_ms: Some(0),
-            clocks_disagree_ms: 0,
-            release: Release::OnTime(row.created_at),
-        };
-    }
-    let due_at = due(row);
-    let planned_at = row.data.date("ScheduledAt").unwrap_or(row.created_at);
-    let backoff = due_at.map_or(Span::NOT_RECORDED, |due| Span::between(planned_at, due));
-    PlannedRetry {
-        state_id: row.id,
-        number,
-        of,
-        due_at,
-        backoff_ms: backoff.ms,
-        clocks_disagree_ms: backoff.clocks_disagree_ms,
-        release: Release::Pending,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rows that wait for a run: planned retries, releases and decisions.
 
-use super::{Builder, Queued, rows};
+use super::{Builder, Queued, rules};
 use crate::model::attempt::{Outcome, PlannedRetry, Release};
 use crate::model::reason;
 use crate::model::state::{StateName, StateRow};
@@ -19,12 +19,12 @@ impl<'a> Builder<'a> {
         self.queued = if enqueued {
             Some(Queued::Row(row.created_at))
         } else {
-            rows::due(row).map(Queued::Due)
+            rules::due(row).map(Queued::Due)
         };
 
         if let (Some((number, of)), Some(event)) = (retry, failed_before) {
             self.place(row, event);
-            self.plan(event, rows::planned_retry(row, number, of));
+            self.plan(event, rules::planned_retry(row, number, of));
             return;
         }
 
@@ -82,7 +82,7 @@ impl<'a> Builder<'a> {
     /// A planned retry that was moved to another time stays planned.
     fn planned_anew(&mut self, row: &StateRow) {
         if let Some(retry) = self.planned_retry() {
-            retry.due_at = rows::due(row);
+            retry.due_at = rules::due(row);
         }
     }
 }

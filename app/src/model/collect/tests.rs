@@ -1,0 +1,119 @@
+mod cases;
+mod fixtures;
+mod oracle;
+mod positions;
+mod properties;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::batch::{Batch, JobRow};
+use super::position::Position;
+use super::{Increments, Job, Memory};
+use crate::model::invocation::Invocation;
+use crate::model::state::StateRow;
+use crate::model::testing::RecordedJob;
+use oracle::Whole;
+
+/// A job and its rows, for the fold and for the oracle.
+fn whole(recorded: &RecordedJob) -> Whole {
+    let newest = recorded.rows.last();
+    let invocation = Invocation::parse(&recorded.invocation, Some("[]"));
+    Whole {
+        job: Job::of(
+            &invocation,
+            Some(recorded.created_at),
+            newest
+                .filter(|row| Some(&row.name) == recorded.state.as_ref())
+                .map(|row| row.id),
+        ),
+        state: recorded.state.clone(),
+        rows: recorded.rows.clone(),
+    }
+}
+
+/// Folds jobs whose rows are read in batches that end after the given places, in the order of
+/// ids, as the collector would: of each job only its memory survives a batch, and not even that
+/// where the job is final.
+fn fold(jobs: &BTreeMap<i64, Whole>, cuts: &[usize]) -> (Increments, HashMap<i64, Memory>) {
+    let mut rows: Vec<JobRow> = jobs
+        .iter()
+        .flat_map(|(job, whole)| {
+            let job = *job;
+            whole.rows.iter().map(move |row| JobRow {
+                job,
+                row: row.clone(),
+            })
+        })
+        .collect();
+    rows.sort_by_key(|row| row.row.id);
+    let mut sums = Increments::default();
+    let mut memories: HashMap<i64, Memory> = HashMap::new();
+    let mut begin = 0;
+    for end in cuts.iter().copied().chain([rows.len()]) {
+        let end = end.clamp(begin, rows.len());
+        let batch = batch(jobs, &rows, begin..end, &memories);
+        let changes = batch.fold(&Position::default());
+        sums.add(&changes.increments, 1);
+        for (job, memory) in changes.remembered {
+            // As it is stored.
+            let stored = serde_json::to_string(&memory).unwrap();
+            memories.insert(job, serde_json::from_str(&stored).unwrap());
+        }
+        for job in changes.forgotten {
+            memories.remove(&job);
+        }
+        begin = end;
+    }
+    (sums, memories)
+}
+
+fn batch(
+    jobs: &BTreeMap<i64, Whole>,
+    rows: &[JobRow],
+    now: std::ops::Range<usize>,
+    memories: &HashMap<i64, Memory>,
+) -> Batch {
+    let read = &rows[now.clone()];
+    let jobs_read: HashSet<i64> = read.iter().map(|row| row.job).collect();
+    let is_read = |job: &i64| jobs_read.contains(job);
+    let known = |job: &i64, memory: &Memory| is_read(job) || memory.is_undecided();
+    let mut older: HashMap<i64, Vec<StateRow>> = HashMap::new();
+    for row in &rows[..now.start] {
+        if is_read(&row.job) && !memories.contains_key(&row.job) {
+            older.entry(row.job).or_default().push(row.row.clone());
+        }
+    }
+    Batch {
+        rows: read.to_vec(),
+        jobs: jobs
+            .iter()
+            .map(|(id, whole)| (*id, whole.job.clone()))
+            .collect(),
+        memories: memories
+            .iter()
+            .filter(|(job, memory)| known(job, memory))
+            .map(|(job, memory)| (*job, memory.clone()))
+            .collect(),
+        older,
+    }
+}
+
+fn one(job: Whole) -> BTreeMap<i64, Whole> {
+    BTreeMap::from([(1, job)])
+}
+
+fn made(rows: Vec<StateRow>, job_type: &str) -> Whole {
+    let newest = rows.last().unwrap();
+    let state = newest.name.clone();
+    Whole {
+        job: Job {
+            job_type: job_type.to_owned(),
+            method: "RunAsync".to_owned(),
+            queue: None,
+            created_at: Some(rows[0].created_at),
+            current_row: Some(newest.id),
+        },
+        state: Some(state),
+        rows,
+    }
+}
