@@ -4,6 +4,7 @@ pub mod bookstore;
 pub mod check;
 pub mod cli;
 pub mod clock;
+pub mod collector;
 pub mod config;
 pub mod http;
 pub mod lifecycle;

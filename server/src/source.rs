@@ -7,6 +7,7 @@ use app::model::state::Instant;
 use app::ports::actions::ActionStore;
 use app::ports::audit::AuditStore;
 use app::ports::claims::ClaimStore;
+use app::ports::collector::CollectorStore;
 use app::ports::error::StoreError;
 use app::ports::histories::HistoryStore;
 use app::ports::jobs::{JobStore, StateCounts};
@@ -14,6 +15,7 @@ use app::ports::source::{Source, SourceInfo};
 use chrono::TimeDelta;
 use tokio::sync::watch;
 
+use crate::collector::Progress;
 use crate::config::SourceConfig;
 
 pub mod claims;
@@ -26,9 +28,15 @@ use claims::look::{self, Watched};
 pub const SERVER_GONE_MS: i64 = 5 * 60_000;
 
 /// Everything a store does, behind one pointer.
-pub trait Store: Source + JobStore + AuditStore + ActionStore + HistoryStore + ClaimStore {}
+pub trait Store:
+    Source + JobStore + AuditStore + ActionStore + HistoryStore + ClaimStore + CollectorStore
+{
+}
 
-impl<T: Source + JobStore + AuditStore + ActionStore + HistoryStore + ClaimStore> Store for T {}
+impl<T: Source + JobStore + AuditStore + ActionStore + HistoryStore + ClaimStore + CollectorStore>
+    Store for T
+{
+}
 
 /// One source under watch.
 #[derive(Clone)]
@@ -60,6 +68,8 @@ pub struct Snapshot {
     pub delays: Arc<Vec<TypedDelay>>,
     /// Its claims tables; `None` before the first look at them.
     pub claims: Option<Arc<Vec<Watched>>>,
+    /// How far the collector has come.
+    pub collecting: Progress,
     /// Why the last look failed, in words.
     pub trouble: Option<String>,
 }

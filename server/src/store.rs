@@ -3,9 +3,10 @@
 pub mod claim_facts;
 pub mod claim_note;
 #[cfg(test)]
-mod contract;
+pub(crate) mod contract;
 pub mod decode;
 pub mod postgres;
+pub(crate) mod rollups;
 pub mod sqlite;
 mod task;
 pub mod usual;

@@ -185,7 +185,8 @@ mod tests {
                 ("hangfire:hangfire", 1),
                 ("redrive", 0),
                 ("redrive", 1),
-                ("redrive", 2)
+                ("redrive", 2),
+                ("redrive", 3)
             ]
         );
         let version: i32 = sqlx::query_scalar("SELECT version FROM hangfire.schema")

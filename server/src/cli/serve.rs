@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use app::links::Links;
+use app::ports::collector::CollectorStore;
 use app::ports::error::StoreError;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -13,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::bookstore;
 use crate::clock::{SharedClock, SystemClock};
+use crate::collector;
 use crate::config::{Config, SourceConfig};
 use crate::http::hosts::{self, Hosts};
 use crate::http::router;
@@ -86,6 +88,11 @@ async fn watch_source(
     let claims = Arc::new(SourceClaims::of(&config)?);
     let (store, demo) = open(&config, clock.clone(), stop).await?;
     let (sender, live) = watch::channel(Snapshot::default());
+    if !config.read_only {
+        let store: Arc<dyn CollectorStore> = store.clone();
+        let collected = collector::run(store, clock.clone(), sender.clone(), stop.clone());
+        tokio::spawn(collected);
+    }
     tokio::spawn(sampler::run(
         store.clone(),
         claims.clone(),

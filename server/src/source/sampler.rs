@@ -76,6 +76,7 @@ fn merge(snapshot: &mut Snapshot, seen: Result<Snapshot, StoreError>) {
             *snapshot = Snapshot {
                 counts: snapshot.counts.take(),
                 claims: snapshot.claims.take(),
+                collecting: std::mem::take(&mut snapshot.collecting),
                 ..seen
             };
         }

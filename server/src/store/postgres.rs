@@ -3,6 +3,7 @@
 mod act;
 mod audit;
 mod claims;
+mod collector;
 mod conn;
 mod connect;
 mod counts;

@@ -19,6 +19,7 @@ use crate::clock::SharedClock;
 mod act;
 mod audit;
 mod claims;
+mod collector;
 mod connect;
 mod counts;
 mod delays;

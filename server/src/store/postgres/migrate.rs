@@ -32,6 +32,11 @@ const REDRIVE: &[Migration] = &[
         name: "claims",
         sql: include_str!("../../../../migrations/postgres/redrive/0002_claims.sql"),
     },
+    Migration {
+        version: 3,
+        name: "collector",
+        sql: include_str!("../../../../migrations/postgres/redrive/0003_collector.sql"),
+    },
 ];
 
 const HANGFIRE: &[Migration] = &[Migration {
@@ -128,7 +133,10 @@ pub fn grants(role: &str) -> String {
     let role = quote(role);
     format!(
         "GRANT USAGE ON SCHEMA redrive TO {role};\n\
-         GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA redrive TO {role};\n"
+         GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA redrive TO {role};\n\
+         GRANT UPDATE, DELETE ON redrive.collector, redrive.collector_job, redrive.attempts, \
+         redrive.first_attempts, redrive.rounds, redrive.recovery, redrive.delays, redrive.gauges \
+         TO {role};\n"
     )
 }
 

@@ -38,6 +38,7 @@ const HANGFIRE: &[Migration] = &[migration!("hangfire", 1, "0001_layout")];
 const REDRIVE: &[Migration] = &[
     migration!("redrive", 1, "0001_audit"),
     migration!("redrive", 2, "0002_claims"),
+    migration!("redrive", 3, "0003_collector"),
 ];
 
 const LEDGER: &str = "CREATE TABLE IF NOT EXISTS redrive_migrations (

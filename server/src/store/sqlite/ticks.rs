@@ -12,7 +12,7 @@ pub(super) const DAY: i64 = 864_000_000_000;
 
 /// The instant that a column holds, cut to the microsecond. NULL, 0 and what lies outside the
 /// years that can be shown are none.
-pub(super) fn instant(ticks: Option<i64>) -> Option<Instant> {
+pub(crate) fn instant(ticks: Option<i64>) -> Option<Instant> {
     let ticks = ticks.filter(|ticks| *ticks > 0)?;
     DateTime::from_timestamp_micros((ticks / 10).checked_sub(EPOCH_MICROS)?)
 }

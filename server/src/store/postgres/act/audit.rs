@@ -84,7 +84,11 @@ const PAUSE: Duration = Duration::from_millis(300);
 ///
 /// # Errors
 /// The database's.
-pub(super) async fn source(conn: &mut Conn, schema: &str, new_id: Uuid) -> Result<Uuid, Error> {
+pub(in crate::store::postgres) async fn source(
+    conn: &mut Conn,
+    schema: &str,
+    new_id: Uuid,
+) -> Result<Uuid, Error> {
     let known: Option<Uuid> = sqlx::query_scalar(SOURCE)
         .bind(schema)
         .fetch_optional(&mut *conn)

@@ -1,0 +1,69 @@
+//! The collector against the oracle, on both databases.
+
+mod database;
+mod expiry;
+mod faults;
+mod histories;
+#[path = "../../../app/src/model/collect/tests/oracle.rs"]
+mod oracle;
+mod order;
+mod running;
+mod story;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use app::ports::collector::CollectorStore;
+use app::ports::error::StoreError;
+use tokio::sync::watch;
+
+use super::{Collector, Passed};
+use crate::clock::SystemClock;
+use crate::source::Snapshot;
+use database::Database;
+
+/// A collector that reads so many rows at once.
+fn collector(store: &Arc<dyn CollectorStore>, rows: u32) -> Collector {
+    let live = watch::channel(Snapshot::default()).0;
+    let mut collector = Collector::new(Arc::clone(store), Arc::new(SystemClock), live);
+    collector.rows = rows;
+    collector
+}
+
+/// Collects until there is nothing new and nothing is waited for.
+async fn collect(collector: &mut Collector) -> Result<(), StoreError> {
+    let mut idle = 0;
+    while idle < 3 {
+        match collector.pass().await? {
+            Passed::More => idle = 0,
+            Passed::Idle => idle += 1,
+            Passed::Elsewhere => panic!("another process collects"),
+        }
+    }
+    Ok(())
+}
+
+/// Everything is collected, in batches of so many rows, and is what the oracle makes of the tables.
+async fn collected_is_right(database: &Database, rows: u32, what: &str) {
+    collect(&mut collector(&database.store, rows))
+        .await
+        .unwrap();
+    let wanted = database::lines(&oracle::numbers(&database.jobs().await));
+    same(&database.numbers().await, &wanted, what);
+}
+
+/// Tells only what differs: there are thousands of lines.
+fn same(counted: &[String], wanted: &[String], what: &str) {
+    let beyond = |these: &[String], those: &[String]| -> Vec<String> {
+        let those: HashSet<&String> = those.iter().collect();
+        let odd = these.iter().filter(|line| !those.contains(line));
+        odd.take(10).cloned().collect()
+    };
+    let found = [beyond(counted, wanted), beyond(wanted, counted)];
+    assert_eq!(
+        found,
+        [Vec::<String>::new(), Vec::new()],
+        "{what}: counted, and not counted"
+    );
+    assert_eq!(counted.len(), wanted.len(), "{what}");
+}

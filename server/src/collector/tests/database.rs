@@ -1,0 +1,272 @@
+//! One database of either kind, with what a test asks of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use app::model::collect::{Increments, Job};
+use app::model::data::StateData;
+use app::model::invocation::Arguments;
+use app::model::state::{Instant, StateName, StateRow};
+use app::ports::collector::CollectorStore;
+use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, Row as _};
+
+use super::oracle::Whole;
+use crate::store::decode;
+use crate::store::rollups::Rows;
+use crate::store::sqlite::ticks;
+use crate::testing::fixture::Fixture;
+use crate::testing::postgres::TestDatabase;
+use crate::testing::sqlite::TestFile;
+
+pub(super) const TABLES: [&str; 6] = [
+    "attempts",
+    "first_attempts",
+    "rounds",
+    "recovery",
+    "delays",
+    "gauges",
+];
+
+pub(super) enum Kind {
+    Postgres(Box<TestDatabase>),
+    Sqlite(Box<TestFile>),
+}
+
+/// A database with Hangfire's tables and the own ones.
+pub(super) struct Database {
+    pub(super) store: Arc<dyn CollectorStore>,
+    pub(super) kind: Kind,
+}
+
+impl Database {
+    pub(super) async fn postgres(fixture: &Fixture) -> Option<Self> {
+        let database = TestDatabase::with(fixture).await?;
+        let store = database.store();
+        store.migrate().await.unwrap();
+        Some(Self {
+            store: Arc::new(store),
+            kind: Kind::Postgres(Box::new(database)),
+        })
+    }
+
+    pub(super) async fn sqlite(fixture: &Fixture) -> Self {
+        let file = TestFile::with(fixture).await;
+        Self {
+            store: Arc::new(file.store.clone()),
+            kind: Kind::Sqlite(Box::new(file)),
+        }
+    }
+
+    /// One of each kind; without a server to test on, of the other one only.
+    pub(super) async fn both(fixture: &Fixture) -> Vec<Self> {
+        let mut both = vec![Self::sqlite(fixture).await];
+        both.extend(Self::postgres(fixture).await);
+        both
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        match self.kind {
+            Kind::Postgres(_) => "PostgreSQL",
+            Kind::Sqlite(_) => "SQLite",
+        }
+    }
+
+    /// Runs statements, in the dialect of each.
+    pub(super) async fn execute(&self, postgres: &str, sqlite: &str) {
+        match &self.kind {
+            Kind::Postgres(database) => database.execute(postgres).await,
+            Kind::Sqlite(file) => file.run(sqlite).await,
+        }
+    }
+
+    async fn texts(&self, postgres: &str, sqlite: &str) -> Vec<Vec<Option<String>>> {
+        match &self.kind {
+            Kind::Postgres(database) => {
+                let rows = sqlx::query(AssertSqlSafe(postgres.to_owned()))
+                    .fetch_all(&mut database.connection().await)
+                    .await
+                    .unwrap();
+                let cells = rows
+                    .iter()
+                    .map(|row| (0..row.len()).map(|i| row.get(i)).collect());
+                cells.collect()
+            }
+            Kind::Sqlite(file) => {
+                let rows = sqlx::query(AssertSqlSafe(sqlite.to_owned()))
+                    .fetch_all(&mut file.connect().await)
+                    .await
+                    .unwrap();
+                let cell = |row: &sqlx::sqlite::SqliteRow, i| row.get_unchecked(i);
+                let cells = rows
+                    .iter()
+                    .map(|row| (0..row.len()).map(|i| cell(row, i)).collect());
+                cells.collect()
+            }
+        }
+    }
+
+    /// All jobs with all of their rows, as the tables have them.
+    pub(super) async fn jobs(&self) -> Vec<Whole> {
+        let jobs = self
+            .texts(
+                "SELECT id::text, statename, stateid::text, invocationdata::text, \
+                 (extract(epoch FROM createdat) * 1000000)::bigint::text FROM hangfire.job",
+                "SELECT CAST(Id AS TEXT), StateName, NULL, InvocationData, \
+                 CAST(CreatedAt AS TEXT) FROM Job",
+            )
+            .await;
+        let rows = self
+            .texts(
+                "SELECT id::text, jobid::text, name, reason, \
+                 (extract(epoch FROM createdat) * 1000000)::bigint::text, data::text \
+                 FROM hangfire.state s ORDER BY s.id",
+                "SELECT CAST(Id AS TEXT), CAST(JobId AS TEXT), Name, Reason, \
+                 CAST(CreatedAt AS TEXT), Data FROM State ORDER BY Id",
+            )
+            .await;
+        let mut by_job: BTreeMap<i64, Vec<StateRow>> = BTreeMap::new();
+        for row in rows {
+            by_job
+                .entry(number(row[1].as_ref()))
+                .or_default()
+                .push(StateRow {
+                    id: number(row[0].as_ref()),
+                    name: StateName::parse(row[2].as_deref().unwrap_or_default()),
+                    reason: row[3].clone(),
+                    created_at: self.instant(row[4].as_ref()),
+                    data: StateData::parse_column(row[5].as_deref()),
+                    details_chars: None,
+                });
+        }
+        jobs.iter()
+            .map(|job| {
+                let rows = by_job.remove(&number(job[0].as_ref())).unwrap_or_default();
+                let state = job[1].as_deref().map(StateName::parse);
+                let current = match &self.kind {
+                    Kind::Postgres(_) => job[2].as_ref().map(|_| number(job[2].as_ref())),
+                    Kind::Sqlite(_) => rows
+                        .last()
+                        .filter(|row| Some(&row.name) == state.as_ref())
+                        .map(|row| row.id),
+                };
+                let invocation =
+                    decode::invocation(job[3].as_deref().unwrap_or_default(), Arguments::TooLarge);
+                Whole {
+                    job: Job::of(&invocation, Some(self.instant(job[4].as_ref())), current),
+                    state,
+                    rows,
+                }
+            })
+            .collect()
+    }
+
+    fn instant(&self, text: Option<&String>) -> Instant {
+        let stored = number(text);
+        match self.kind {
+            Kind::Postgres(_) => Instant::from_timestamp_micros(stored).unwrap(),
+            Kind::Sqlite(_) => ticks::instant(Some(stored)).unwrap(),
+        }
+    }
+
+    /// Every row of the own tables of numbers, as a line each.
+    pub(super) async fn numbers(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for table in TABLES {
+            let columns = match &self.kind {
+                Kind::Postgres(_) => Vec::new(),
+                Kind::Sqlite(_) => {
+                    self.texts(
+                        "",
+                        &format!("SELECT name FROM pragma_table_info('redrive_{table}')"),
+                    )
+                    .await
+                }
+            };
+            let members: Vec<String> = columns
+                .iter()
+                .filter_map(|column| column[0].as_deref())
+                .filter(|name| *name != "source")
+                .map(|name| match name {
+                    "waited" | "ran" => format!("'{name}', json({name})"),
+                    _ => format!("'{name}', {name}"),
+                })
+                .collect();
+            let rows = self
+                .texts(
+                    &format!("SELECT (to_jsonb(t) - 'source')::text FROM redrive.{table} t"),
+                    &format!(
+                        "SELECT json_object({}) FROM redrive_{table}",
+                        members.join(", ")
+                    ),
+                )
+                .await;
+            for row in rows {
+                let row = serde_json::from_str(row[0].as_deref().unwrap()).unwrap();
+                lines.extend(line(table, row));
+            }
+        }
+        lines.sort();
+        lines
+    }
+
+    /// How many jobs are remembered.
+    pub(super) async fn remembered(&self) -> usize {
+        self.texts(
+            "SELECT job::text FROM redrive.collector_job",
+            "SELECT CAST(job AS TEXT) FROM redrive_collector_job",
+        )
+        .await
+        .len()
+    }
+}
+
+fn number(text: Option<&String>) -> i64 {
+    text.unwrap().parse().unwrap()
+}
+
+/// Numbers as the rows of the own tables should be.
+pub(super) fn lines(numbers: &Increments) -> Vec<String> {
+    let rows = Rows::of(numbers).unwrap();
+    let tables = [
+        rows.attempts,
+        rows.first_attempts,
+        rows.rounds,
+        rows.recovery,
+        rows.delays,
+        rows.gauges,
+    ];
+    let mut lines = Vec::new();
+    for (table, rows) in TABLES.into_iter().zip(tables) {
+        let rows: Vec<Value> =
+            rows.map_or_else(Vec::new, |rows| serde_json::from_str(&rows).unwrap());
+        for mut row in rows {
+            for span in ["waited", "ran"] {
+                if let Some(histogram) = row.get(span).cloned() {
+                    row[format!("{span}_ms")] = histogram["sum_ms"].clone();
+                    row[span] = histogram["counts"].clone();
+                }
+            }
+            lines.extend(line(table, row));
+        }
+    }
+    lines.sort();
+    lines
+}
+
+/// A row as a line; none for one that counts nothing.
+fn line(table: &str, mut row: Value) -> Option<String> {
+    let counts = match table {
+        "gauges" => "value",
+        "first_attempts" => "ended",
+        "recovery" => "gave_up",
+        other => other,
+    };
+    let is_nothing = row[counts] == json!(0) && row.get("recovered").is_none_or(|n| *n == json!(0));
+    for value in row.as_object_mut().unwrap().values_mut() {
+        if let Value::Bool(is) = value {
+            *value = json!(i64::from(*is));
+        }
+    }
+    (!is_nothing).then(|| format!("{table} {row}"))
+}

@@ -1,0 +1,299 @@
+//! Reading rows, and what must be known of their jobs.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use app::model::collect::batch::{Batch, JobRow};
+use app::model::collect::position::{Around, Position, Writers};
+use app::model::collect::{Job, Memory};
+use app::model::data::StateData;
+use app::model::invocation::Arguments;
+use app::model::state::{Instant, StateName, StateRow};
+use app::ports::collector::Look;
+use app::ports::error::StoreError;
+use sqlx::postgres::PgRow;
+use sqlx::{Error, Row as _};
+
+use crate::store::decode;
+use crate::store::postgres::conn::Conn;
+use crate::store::postgres::layout::Layout;
+use crate::store::postgres::list::created_at;
+use crate::store::postgres::session::Session;
+
+/// The columns of a row. What tells of attempts is short; stack traces and what a run returned are
+/// left out.
+macro_rules! columns {
+    () => {
+        "c.id::bigint AS id, c.jobid::bigint AS job, c.name::text AS name, \
+         left(c.reason::text, 300) AS reason, {utc c.createdat} AS created_at, \
+         CASE WHEN c.name <> 'Processing' AND pg_column_size(c.data) <= 4194304 \
+           THEN {without c.data ExceptionDetails} END AS data"
+    };
+}
+
+const NEXT: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM {s}.state c WHERE c.id > $1 ORDER BY c.id LIMIT $2"
+);
+
+const LATE: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM unnest($1::bigint[], $2::bigint[]) AS gap(first, last) \
+     CROSS JOIN LATERAL (SELECT * FROM {s}.state x WHERE x.id BETWEEN gap.first AND gap.last) c \
+     ORDER BY c.id"
+);
+
+const OLDER: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM {s}.state c WHERE c.jobid = ANY($1) AND c.id <= $2 AND c.id <> ALL($3) ORDER BY c.id"
+);
+
+/// The highest id in the table, and the highest that was given: what expires takes its ids along.
+const HIGHEST: &str = "
+SELECT (SELECT max(c.id)::bigint FROM {s}.state c) AS highest,
+  (SELECT pg_sequence_last_value(pg_get_serial_sequence($1, 'id')::regclass)::bigint
+   WHERE has_sequence_privilege(pg_get_serial_sequence($1, 'id'), 'USAGE, SELECT')) AS given";
+
+/// Everybody who may have taken an id of the table without having committed: whoever inserts locks
+/// the table so, from before the id is taken until after the row can be seen.
+const WRITERS: &str = "
+SELECT DISTINCT l.virtualtransaction::text FROM pg_catalog.pg_locks l
+JOIN pg_catalog.pg_database d ON d.oid = l.database
+WHERE d.datname = current_database() AND l.locktype = 'relation' AND l.granted
+  AND l.mode = 'RowExclusiveLock' AND l.relation = to_regclass($1)::oid";
+
+const MEMORIES: &str = "
+SELECT m.job, m.memory FROM redrive.collector_job m
+JOIN redrive.source s ON s.id = m.source
+WHERE s.hangfire_schema = $1 AND (m.job = ANY($2))
+UNION
+SELECT m.job, m.memory FROM redrive.collector_job m
+JOIN redrive.source s ON s.id = m.source
+WHERE s.hangfire_schema = $1 AND m.undecided";
+
+const JOBS: &str = "
+SELECT j.id::bigint AS id, j.stateid::bigint AS current_row, {utc j.createdat} AS created_at,
+  {without j.invocationdata Arguments} AS invocation
+FROM {s}.job j WHERE j.id = ANY($1)";
+
+const GONE: &str = "
+SELECT m.job, m.memory, EXISTS (SELECT 1 FROM {s}.job j WHERE j.id = m.job) AS there
+FROM (SELECT m.job, m.memory FROM redrive.collector_job m
+  JOIN redrive.source s ON s.id = m.source
+  WHERE s.hangfire_schema = $1 AND m.job > $2 ORDER BY m.job LIMIT $3) m
+ORDER BY m.job";
+
+/// See [`app::ports::collector::CollectorStore::look`].
+pub(super) async fn look(
+    session: &Session,
+    position: &Position,
+    limit: u32,
+) -> Result<Look, StoreError> {
+    // A transaction of its own: a snapshot is taken by the first statement, and writers that are
+    // gone by now must be in it.
+    let before = session
+        .read(|conn, layout| Box::pin(async move { writers(conn, &layout).await }))
+        .await?;
+    let position = Arc::new(position.clone());
+    session
+        .read(move |conn, layout| {
+            let (position, before) = (Arc::clone(&position), before.clone());
+            Box::pin(async move {
+                let highest = sqlx::query(layout.sql(HIGHEST))
+                    .bind(table(&layout))
+                    .fetch_one(&mut *conn)
+                    .await?;
+                let batch = batch(conn, &layout, &position, limit).await?;
+                let after = writers(conn, &layout).await?;
+                Ok(Look {
+                    batch,
+                    highest: highest
+                        .try_get::<Option<i64>, _>("highest")?
+                        .unwrap_or_default(),
+                    given: highest.try_get("given")?,
+                    around: Some(Around { before, after }),
+                })
+            })
+        })
+        .await
+}
+
+fn table(layout: &Layout) -> String {
+    format!("{}.state", layout.quoted())
+}
+
+async fn writers(conn: &mut Conn, layout: &Layout) -> Result<Writers, Error> {
+    let names: Vec<String> = sqlx::query_scalar(WRITERS)
+        .bind(table(layout))
+        .fetch_all(conn)
+        .await?;
+    Ok(names.into_iter().collect())
+}
+
+async fn batch(
+    conn: &mut Conn,
+    layout: &Layout,
+    position: &Position,
+    limit: u32,
+) -> Result<Batch, Error> {
+    let late = if position.gaps().is_empty() {
+        Vec::new()
+    } else {
+        let (first, last): (Vec<i64>, Vec<i64>) = position.gaps().iter().copied().unzip();
+        sqlx::query(layout.sql(LATE))
+            .bind(first)
+            .bind(last)
+            .fetch_all(&mut *conn)
+            .await?
+    };
+    let next = sqlx::query(layout.sql(NEXT))
+        .bind(position.watermark)
+        .bind(i64::from(limit))
+        .fetch_all(&mut *conn)
+        .await?;
+    let rows: Vec<JobRow> = late
+        .iter()
+        .chain(&next)
+        .map(job_row)
+        .collect::<Result<_, _>>()?;
+    let read: HashSet<i64> = rows.iter().map(|row| row.job).collect();
+    let memories = memories(conn, layout, read.iter().copied().collect()).await?;
+    let older = older(conn, layout, position, &rows, &memories).await?;
+    let ids: Vec<i64> = read
+        .into_iter()
+        .chain(memories.keys().copied())
+        .collect::<HashSet<i64>>()
+        .into_iter()
+        .collect();
+    let jobs = if ids.is_empty() {
+        HashMap::new()
+    } else {
+        sqlx::query(layout.sql(JOBS))
+            .bind(ids)
+            .fetch_all(conn)
+            .await?
+            .iter()
+            .map(job)
+            .collect::<Result<_, _>>()?
+    };
+    Ok(Batch {
+        rows,
+        jobs,
+        memories,
+        older,
+    })
+}
+
+async fn memories(
+    conn: &mut Conn,
+    layout: &Layout,
+    jobs: Vec<i64>,
+) -> Result<HashMap<i64, Memory>, Error> {
+    sqlx::query(MEMORIES)
+        .bind(layout.schema())
+        .bind(jobs)
+        .fetch_all(conn)
+        .await?
+        .iter()
+        .map(remembered)
+        .collect()
+}
+
+fn remembered(row: &PgRow) -> Result<(i64, Memory), Error> {
+    let memory: &str = row.try_get("memory")?;
+    let memory = serde_json::from_str(memory).map_err(|error| Error::Decode(error.into()))?;
+    Ok((row.try_get("job")?, memory))
+}
+
+/// Rows that were read before, of jobs that are not remembered, and of jobs of which a row came
+/// late. A job newer than any so far has none.
+async fn older(
+    conn: &mut Conn,
+    layout: &Layout,
+    position: &Position,
+    rows: &[JobRow],
+    memories: &HashMap<i64, Memory>,
+) -> Result<HashMap<i64, Vec<StateRow>>, Error> {
+    let is_late = |row: &JobRow| row.row.id <= position.watermark;
+    let late: Vec<i64> = rows
+        .iter()
+        .filter(|row| is_late(row))
+        .map(|row| row.row.id)
+        .collect();
+    let jobs: HashSet<i64> = rows
+        .iter()
+        .filter(|row| {
+            is_late(row) || (row.job <= position.newest_job && !memories.contains_key(&row.job))
+        })
+        .map(|row| row.job)
+        .collect();
+    let mut older: HashMap<i64, Vec<StateRow>> = HashMap::new();
+    if jobs.is_empty() {
+        return Ok(older);
+    }
+    let found = sqlx::query(layout.sql(OLDER))
+        .bind(jobs.into_iter().collect::<Vec<i64>>())
+        .bind(position.watermark)
+        .bind(late)
+        .fetch_all(conn)
+        .await?;
+    for row in &found {
+        let row = job_row(row)?;
+        older.entry(row.job).or_default().push(row.row);
+    }
+    Ok(older)
+}
+
+fn job_row(row: &PgRow) -> Result<JobRow, Error> {
+    Ok(JobRow {
+        job: row.try_get("job")?,
+        row: StateRow {
+            id: row.try_get("id")?,
+            name: StateName::parse(row.try_get("name")?),
+            reason: row.try_get("reason")?,
+            created_at: created_at(row)?,
+            data: StateData::parse_column(row.try_get("data")?),
+            details_chars: None,
+        },
+    })
+}
+
+fn job(row: &PgRow) -> Result<(i64, Job), Error> {
+    let invocation: Option<&str> = row.try_get("invocation")?;
+    let invocation = decode::invocation(invocation.unwrap_or_default(), Arguments::TooLarge);
+    let created_at: Option<Instant> = row.try_get("created_at")?;
+    let job = Job::of(&invocation, created_at, row.try_get("current_row")?);
+    Ok((row.try_get("id")?, job))
+}
+
+/// See [`app::ports::collector::CollectorStore::gone`].
+pub(super) async fn gone(
+    session: &Session,
+    after: i64,
+    limit: u32,
+) -> Result<(Vec<(i64, Memory)>, Option<i64>), StoreError> {
+    session
+        .read(move |conn, layout| {
+            Box::pin(async move {
+                let found = sqlx::query(layout.sql(GONE))
+                    .bind(layout.schema())
+                    .bind(after)
+                    .bind(i64::from(limit))
+                    .fetch_all(conn)
+                    .await?;
+                let mut gone = Vec::new();
+                let mut last = None;
+                for row in &found {
+                    last = Some(row.try_get("job")?);
+                    if !row.try_get::<bool, _>("there")? {
+                        gone.push(remembered(row)?);
+                    }
+                }
+                Ok((gone, last))
+            })
+        })
+        .await
+}
