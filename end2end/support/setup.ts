@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { provider } from './provider';
 
 const fixtures = join(import.meta.dirname, '../../app/tests/fixtures');
 
@@ -22,6 +23,9 @@ const COPIES = [
 
 /** Rows that are written down in this folder. */
 const WRITTEN = ['hostile', 'hostile-js', 'hostile-nojs', 'spent', 'ties-js', 'ties-nojs'];
+
+/** Sources with recorded claims; `js` and `nojs` are projects. */
+const CLAIMS = ['claims-js', 'claims-nojs', 'bulk-js', 'bulk-nojs', 'claims-read'];
 
 export interface Redrive {
   url: string;
@@ -97,6 +101,33 @@ export function recorded(folder: string): string {
   return readFileSync(join(fixtures, folder, file), 'utf8');
 }
 
+/** The jobs that left claims in Sending, their claims, and some more of those. */
+export function recordedClaims(): string {
+  const file = (name: string) => readFileSync(join(fixtures, 'claims/stale', name), 'utf8');
+  const more = readFileSync(join(import.meta.dirname, 'claims.sql'), 'utf8');
+  return `${file('data.sql')}\n${file('outgoing-emails.sql')}\n${more}`;
+}
+
+/** How those claims are described; `at` is the provider's URL. */
+function claimsTable(table: string, name: string, at: string): string {
+  return `[[source.claims]]
+name = "${name}"
+table = "${table}"
+key = "IdempotencyKey"
+status = "Status"
+claimed_at = "ClaimedAtUtc"
+provider_id = "ProviderMessageId"
+sending = 0
+sent = 1
+[[source.claims.keys]]
+pattern = "invoice-email:{0}"
+type = "InvoiceEmailJob"
+[source.claims.provider]
+url = "${at}/emails/{key}"
+permanent = true
+`;
+}
+
 /** Rows written down beside this file; `hostile-js` is one more copy of `hostile`. */
 export function written(name: string): string {
   return readFileSync(join(import.meta.dirname, `${name.split('-')[0]}.sql`), 'utf8');
@@ -107,10 +138,15 @@ export default async function setup(): Promise<() => Promise<void>> {
   const source = (name: string, rows: string, more = '') =>
     `[[source]]\nname = "${name}"\ndatabase = "${database(name, rows)}"\n${more}`;
   const config = join(folder, 'redrive.toml');
+  const mail = await provider();
+  const described = (name: string) =>
+    claimsTable('OutgoingEmails', 'emails', mail.url) +
+    (name === 'claims-read' ? claimsTable('OutgoingEmail', 'typo', mail.url) : '');
   const sources = [
     ...RECORDED.map((name) => source(name, recorded(name))),
     ...COPIES.map(([name, folder]) => source(name, recorded(folder))),
     source('locked', recorded('article'), 'environment = "prod"\nread_only = true\n'),
+    ...CLAIMS.map((name) => source(name, recordedClaims(), described(name))),
     ...WRITTEN.map((name) => source(name, written(name), 'environment = "staging"\n')),
   ];
   writeFileSync(config, sources.join('\n'));
@@ -123,6 +159,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   return async () => {
     await stop(recordedServer);
     await stop(demo);
+    mail.close();
     rmSync(folder, { recursive: true });
   };
 }

@@ -19,6 +19,12 @@ const pages: [string, () => string][] = [
   ['a job that people requeued', () => url('/s/operators/jobs/2')],
   ['a job with a planned retry', () => url('/s/policies/jobs/8')],
   ['a hostile job', () => url('/s/hostile/jobs/3200001')],
+  ['stale claims', () => demo('/s/main/claims?status=stale')],
+  ['all claims', () => demo('/s/main/claims?status=all')],
+  ['claims of several tables', () => url('/s/claims-read/claims?status=sending')],
+  ['a claims table that is not there', () => url('/s/claims-read/claims?table=typo')],
+  ['no claims table', () => url('/s/article/claims')],
+  ['a job with a claim', () => url('/s/claims-read/jobs/2')],
   ['servers', () => demo('/s/main/servers')],
   ['audit', () => demo('/s/main/audit')],
   ['a read-only source', () => url('/s/locked/jobs/2')],
@@ -39,6 +45,16 @@ async function clean(page: Page): Promise<void> {
 }
 
 const themes = ['light', 'dark'] as const;
+
+for (const colorScheme of themes) {
+  test(`a claim's dialog, ${colorScheme} @js`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.goto(url('/s/claims-read/claims?status=stale'));
+    await page.locator('.acts button[popovertarget]').first().click();
+    await expect(page.locator('[popover]:popover-open')).toBeVisible();
+    await clean(page);
+  });
+}
 
 for (const [name, at] of pages) {
   for (const colorScheme of themes) {
