@@ -126,12 +126,14 @@ impl SourceConfig {
 
     /// The path of its `SQLite` file.
     pub fn sqlite_path(&self) -> PathBuf {
-        let path = self
-            .database
-            .strip_prefix("sqlite:")
-            .unwrap_or(&self.database);
-        PathBuf::from(path.strip_prefix("//").unwrap_or(path))
+        sqlite_path(&self.database)
     }
+}
+
+/// The path that a database's text means, where it is an `SQLite` file.
+pub fn sqlite_path(database: &str) -> PathBuf {
+    let path = database.strip_prefix("sqlite:").unwrap_or(database);
+    PathBuf::from(path.strip_prefix("//").unwrap_or(path))
 }
 
 /// What `serve` runs with.

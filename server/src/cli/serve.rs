@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bookstore;
 use crate::clock::{SharedClock, SystemClock};
 use crate::collector;
-use crate::config::{Config, SourceConfig};
+use crate::config::{Config, SourceConfig, environment, sqlite_path};
 use crate::http::hosts::{self, Hosts};
 use crate::http::router;
 use crate::http::state::AppState;
@@ -120,15 +120,25 @@ async fn open(
     stop: &CancellationToken,
 ) -> anyhow::Result<(Arc<dyn Store>, watch::Receiver<Option<String>>)> {
     let (said, demo) = watch::channel(None);
+    let tables = config.claims_tables(environment)?;
+    let claims = config.claims_database(&tables);
     if config.is_postgres() {
-        let store = PostgresStore::connect(&config.database, &config.schema, clock)
+        let mut store = PostgresStore::connect(&config.database, &config.schema, clock)
             .with_context(|| format!("source {}", config.name))?;
+        if let Some(claims) = claims {
+            store = store
+                .with_claims_in(claims)
+                .with_context(|| format!("source {}, the database of its claims", config.name))?;
+        }
         if !config.read_only {
             say_failed_migration(config, store.migrate().await);
         }
         return Ok((Arc::new(store), demo));
     }
-    let store = SqliteStore::lazy(&config.sqlite_path(), clock, config.why_not_written());
+    let mut store = SqliteStore::lazy(&config.sqlite_path(), clock, config.why_not_written());
+    if let Some(claims) = claims {
+        store = store.with_claims_in(&sqlite_path(claims));
+    }
     let reader = store.reader().await;
     if !config.read_only {
         let migrated = store.migrate().await;

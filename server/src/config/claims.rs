@@ -162,6 +162,14 @@ impl SourceConfig {
         }
         Ok(tables)
     }
+
+    /// The other database that holds the claims: where every table names the same one, of the same
+    /// kind as the jobs'.
+    pub fn claims_database<'t>(&self, tables: &'t [ConfiguredTable]) -> Option<&'t str> {
+        let database = tables.first()?.database.as_deref()?;
+        let same = |table: &ConfiguredTable| table.database.as_deref() == Some(database);
+        (tables.iter().all(same) && is_postgres(database) == self.is_postgres()).then_some(database)
+    }
 }
 
 impl ClaimsConfig {
@@ -421,6 +429,37 @@ mod tests {
         file.sources[0]
             .claims_tables(token)
             .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn claims_live_in_one_other_database_of_the_same_kind_or_beside_the_jobs() {
+        let table = |database: &str| {
+            format!(
+                "[[source.claims]]\nname = \"t{}\"\ntable = \"t\"\nkey = \"k\"\nstatus = \"s\"\n\
+                 sending = 0\nsent = 1\n{database}\n",
+                database.len()
+            )
+        };
+        let found = |jobs: &str, databases: &[&str]| {
+            let tables: String = databases.iter().map(|database| table(database)).collect();
+            let text = format!("[[source]]\nname = \"main\"\ndatabase = \"{jobs}\"\n{tables}");
+            let file: ConfigFile = toml::from_str(&text).unwrap();
+            let source = &file.sources[0];
+            let tables = source.claims_tables(|_| None).unwrap();
+            source.claims_database(&tables).map(str::to_owned)
+        };
+        let (shop, file) = (
+            "database = \"postgres://u@h/shop\"",
+            "database = \"shop.db\"",
+        );
+        let apart = Some("postgres://u@h/shop".to_owned());
+        assert_eq!(found("postgres://u@h/jobs", &[shop]), apart);
+        assert_eq!(found("jobs.db", &[file]), Some("shop.db".to_owned()));
+        assert_eq!(found("jobs.db", &[shop]), None);
+        assert_eq!(found("postgres://u@h/jobs", &[file]), None);
+        assert_eq!(found("postgres://u@h/jobs", &[shop, ""]), None);
+        assert_eq!(found("postgres://u@h/jobs", &[""]), None);
+        assert_eq!(found("postgres://u@h/jobs", &[]), None);
     }
 
     /// The full example with one line in place of another.

@@ -9,6 +9,7 @@ use app::ports::error::StoreError;
 use app::ports::histories::HistoryStore;
 use tokio::sync::watch;
 
+use crate::config::claims::ConfiguredTable;
 use crate::config::{ConfigError, SourceConfig, environment};
 
 pub mod index;
@@ -26,7 +27,7 @@ use provider::Provider;
 pub struct SourceClaims {
     /// The tables that the configuration names.
     configured: Vec<ClaimsTable>,
-    /// Names of those that live in another database than the jobs.
+    /// Names of those that live in another database than the jobs and cannot be reached there.
     elsewhere: HashSet<String>,
     /// Whether tables may be looked for where none is configured.
     detect: bool,
@@ -48,7 +49,9 @@ impl SourceClaims {
     /// cannot be read and a provider is to be asked.
     pub fn of(config: &SourceConfig) -> Result<Self, ConfigError> {
         let tables = config.claims_tables(environment)?;
-        let elsewhere = tables.iter().filter(|table| table.database.is_some());
+        let reached = config.claims_database(&tables).is_some();
+        let apart = |table: &&ConfiguredTable| table.database.is_some() && !reached;
+        let elsewhere = tables.iter().filter(apart);
         let elsewhere = elsewhere.map(|table| table.table.name.clone()).collect();
         let configured: Vec<ClaimsTable> = tables.into_iter().map(|table| table.table).collect();
         let provider = configured
@@ -90,8 +93,9 @@ impl SourceClaims {
     ) -> Result<Shape, StoreError> {
         if self.elsewhere.contains(&table.name) {
             return Err(StoreError::Unreadable(format!(
-                "{} is configured to live in another database than the jobs. Claims are read and \
-                 settled only where they lie beside the jobs.",
+                "{} is configured to live in another database than the jobs. Claims are read there \
+                 where all of a source's tables name the same one, and it is of the same kind as \
+                 the jobs' (PostgreSQL or SQLite).",
                 table.name
             )));
         }

@@ -34,6 +34,7 @@ use async_trait::async_trait;
 pub use connect::display;
 pub use errors::{is_busy, map as map_error};
 pub use layout::{Layout, quote};
+use pool::Pool;
 pub use session::{Session, Work, spawned};
 
 use crate::clock::SharedClock;
@@ -47,6 +48,8 @@ pub struct PostgresStore {
     /// database was away at that moment.
     own_tables: Arc<AtomicBool>,
     limits: Limits,
+    /// Connections to the database that holds the claims, where it is another one.
+    claims: Option<Pool>,
 }
 
 impl PostgresStore {
@@ -67,6 +70,7 @@ impl PostgresStore {
             clock,
             own_tables: Arc::default(),
             limits: Limits::default(),
+            claims: None,
         })
     }
 
@@ -82,6 +86,24 @@ impl PostgresStore {
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
+    }
+
+    /// The same store, whose claims lie in the database of this URL. A claim and its job then change
+    /// in two transactions.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreadable`] where the URL is not one of `PostgreSQL`. The message never
+    /// holds the password.
+    pub fn with_claims_in(self, url: &str) -> Result<Self, StoreError> {
+        Ok(Self {
+            claims: Some(connect::pool(url)?),
+            ..self
+        })
+    }
+
+    /// The connections to the claims.
+    fn claims_pool(&self) -> &Pool {
+        self.claims.as_ref().unwrap_or(self.session.pool())
     }
 
     /// The time limits of the job servers.
@@ -102,6 +124,9 @@ impl PostgresStore {
     /// Closes the connections; statements that run are waited for.
     pub async fn close(&self) {
         self.session.pool().close().await;
+        if let Some(claims) = &self.claims {
+            claims.close().await;
+        }
     }
 }
 

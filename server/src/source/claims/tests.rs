@@ -119,7 +119,7 @@ async fn a_table_that_cannot_be_read_is_a_trouble_in_words_beside_the_others() {
 
 #[tokio::test]
 async fn a_table_of_another_database_is_never_taken_for_one_of_this() {
-    let source = Source::with(&format!("{TABLE}database = \"other.db\"")).await;
+    let source = Source::with(&format!("{TABLE}database = \"postgres://u@h/shop\"")).await;
     source.look().await;
     let seen = source.seen();
     let why = seen[0].shape.as_ref().unwrap_err();

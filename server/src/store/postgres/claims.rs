@@ -42,13 +42,13 @@ const ROWS_OF_A_KEY: i64 = 10;
 #[async_trait]
 impl ClaimStore for PostgresStore {
     async fn detect(&self) -> Result<Vec<ClaimsTable>, StoreError> {
-        db::read(self.session().pool(), |conn| Box::pin(detect::tables(conn))).await
+        db::read(self.claims_pool(), |conn| Box::pin(detect::tables(conn))).await
     }
 
     async fn shape(&self, table: &ClaimsTable) -> Result<Shape, StoreError> {
-        let table = table.clone();
-        db::read(self.session().pool(), move |conn| {
-            Box::pin(async move { shape::shape(conn, &table, true).await })
+        let (table, with_jobs) = (table.clone(), self.claims.is_none());
+        db::read(self.claims_pool(), move |conn| {
+            Box::pin(async move { shape::shape(conn, &table, with_jobs).await })
         })
         .await?
         .map_err(StoreError::Unreadable)
@@ -69,7 +69,7 @@ impl ClaimStore for PostgresStore {
                 "the place in this list is not one of PostgreSQL: it holds a NUL".to_owned(),
             ));
         }
-        db::read(self.session().pool(), move |conn| {
+        db::read(self.claims_pool(), move |conn| {
             Box::pin(async move { list::page(conn, &shape, &filter, &anchor, limit).await })
         })
         .await
@@ -81,7 +81,7 @@ impl ClaimStore for PostgresStore {
             return Ok(Vec::new());
         }
         let (shape, key) = (shape.clone(), key.to_owned());
-        db::read(self.session().pool(), move |conn| {
+        db::read(self.claims_pool(), move |conn| {
             Box::pin(async move { rows_of(conn, &shape, &key, "").await })
         })
         .await
@@ -89,7 +89,7 @@ impl ClaimStore for PostgresStore {
 
     async fn claim_figures(&self, shape: &Shape) -> Result<ClaimFigures, StoreError> {
         let shape = shape.clone();
-        db::read(self.session().pool(), move |conn| {
+        db::read(self.claims_pool(), move |conn| {
             Box::pin(async move { figures::figures(conn, &shape).await })
         })
         .await
@@ -113,6 +113,7 @@ impl ClaimStore for PostgresStore {
         let deed = ClaimDeed {
             shape: shape.clone(),
             request: request.clone(),
+            elsewhere: self.claims.clone(),
         };
         let run = Run::new(self, audit, deed);
         let action = async move {
@@ -146,8 +147,7 @@ impl ClaimStore for PostgresStore {
         let (store, shape, purge) = (self.clone(), shape.clone(), purge.clone());
         spawned(async move {
             let mut purged = 0;
-            let pool = store.session().pool();
-            let over = purge::all(pool, &shape, &purge, &mut purged).await;
+            let over = purge::all(store.claims_pool(), &shape, &purge, &mut purged).await;
             let error = over.as_ref().err();
             if purged > 0 || error.is_some() || purge.reason.is_some() {
                 let line = audit::purged(&shape.table.name, &purge, purged, error);

@@ -64,7 +64,7 @@ pub struct ClaimLine {
 
 impl Line {
     /// The same for an action that changed nothing.
-    pub(super) fn without_effect(mut self) -> Self {
+    pub fn without_effect(mut self) -> Self {
         self.change.after = None;
         if let Some(claim) = &mut self.claim {
             claim.note.after = None;

@@ -19,7 +19,7 @@ use crate::store::postgres::{PostgresStore, errors};
 
 /// A lock that is not free in two seconds is somebody's; a transaction whose client has gone
 /// without a word must not hold Hangfire up.
-pub(super) const BEGIN: &str = begin!(
+pub const BEGIN: &str = begin!(
     "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
     "SET LOCAL lock_timeout = 2000",
     "SET LOCAL statement_timeout = 10000",
@@ -49,6 +49,28 @@ pub trait Deed: Clone + Send + Sync + 'static {
         found: &mut Self::Found,
     ) -> impl Future<Output = Result<Self::Outcome, Halt<Self::Outcome>>> + Send;
 
+    /// Commits the transaction in another database.
+    ///
+    /// # Errors
+    /// What became of the action where that fails.
+    fn commit_other(
+        _found: &mut Self::Found,
+        other: Transaction,
+    ) -> impl Future<Output = Result<(), Halt<Self::Outcome>>> + Send {
+        async { Ok(other.commit().await?) }
+    }
+
+    /// What became of an action whose transaction in another database is committed, where the one
+    /// here then was not; `why` in words. `None` where there was no other one.
+    fn half_done(_found: &Self::Found, _why: &str) -> Option<Self::Outcome> {
+        None
+    }
+
+    /// The same row for an action that was not done here.
+    fn without_effect(_found: &Self::Found, line: Line) -> Line {
+        line.without_effect()
+    }
+
     /// The audit's row.
     fn line(&self, found: &Self::Found, outcome: &Self::Outcome) -> Line;
 }
@@ -63,6 +85,9 @@ pub struct Inside<'c> {
     pub limits: Limits,
     /// Hangfire's locks that it holds.
     pub(super) locks: lock::Locks,
+    /// A transaction in another database that belongs to the same action. It is committed right
+    /// before this one: by then everything that forbids the action is known.
+    pub other: Option<Transaction>,
 }
 
 /// One action, with all that it needs to come to its end alone.
@@ -191,6 +216,9 @@ impl<D: Deed> Run<D> {
 
     /// After an error that certainly came before COMMIT, or instead of it.
     async fn halted(&self, found: &D::Found, error: &Error) -> Attempt<D::Outcome> {
+        if let Some(half) = D::half_done(found, &errors::map(error).to_string()) {
+            return Attempt::Over(self.record(found, half).await);
+        }
         match halted(error, D::WHAT) {
             Ok(outcome) => Attempt::Over(self.record(found, D::of(outcome)).await),
             Err(error) => Attempt::Broken(error),
@@ -218,12 +246,18 @@ impl<D: Deed> Run<D> {
             layout,
             limits: self.limits,
             locks: lock::Locks::default(),
+            other: None,
         };
         let outcome = self.deed.inside(&mut inside, found).await?;
         let line = self.deed.line(found, &outcome);
-        let Inside { conn, locks, .. } = inside;
+        let Inside {
+            conn, locks, other, ..
+        } = inside;
         audit::insert(conn, source, self.audit, &line).await?;
         locks.release(conn, layout).await?;
+        if let Some(other) = other {
+            D::commit_other(found, other).await?;
+        }
         Ok(outcome)
     }
 
@@ -240,13 +274,19 @@ impl<D: Deed> Run<D> {
             return self.halted(found, &error).await;
         }
         tracing::warn!(audit = %self.audit, %error, "the connection was lost during COMMIT");
-        let lost = D::of(Outcome::Busy {
-            since: None,
-            why: "The connection to the database was lost before the change was committed. \
-                  Nothing was changed; try again."
-                .to_owned(),
+        let half = D::half_done(
+            found,
+            "the connection was lost before the change was committed",
+        );
+        let lost = half.unwrap_or_else(|| {
+            D::of(Outcome::Busy {
+                since: None,
+                why: "The connection to the database was lost before the change was committed. \
+                      Nothing was changed; try again."
+                    .to_owned(),
+            })
         });
-        let line = self.deed.line(found, &lost).without_effect();
+        let line = D::without_effect(found, self.deed.line(found, &lost));
         let settled = audit::settle(self.session.clone(), self.clock.clone(), self.audit, line);
         Attempt::Over(match settled.await {
             Some(audit::Settled::Happened) => done,
@@ -264,7 +304,7 @@ impl<D: Deed> Run<D> {
 
     /// Writes down an outcome other than done. It stands whether or not that succeeds.
     async fn record(&self, found: &D::Found, outcome: D::Outcome) -> D::Outcome {
-        let line = self.deed.line(found, &outcome).without_effect();
+        let line = D::without_effect(found, self.deed.line(found, &outcome));
         let written = audit::write_down(&self.session, &self.clock, self.audit, &line).await;
         let why = match written {
             Ok(_) => return outcome,
@@ -284,7 +324,7 @@ impl<D: Deed> Run<D> {
 
 /// Whether a failed COMMIT certainly did not happen: the database itself rejected it. Any other
 /// answer (it shuts down, a pooling proxy lost it) leaves that open.
-fn is_certain_no(error: &Error) -> bool {
+pub fn is_certain_no(error: &Error) -> bool {
     let Error::Database(no) = error else {
         return false;
     };

@@ -18,14 +18,18 @@ use crate::store::postgres::act::Change;
 use crate::store::postgres::act::audit::{ClaimLine, Line};
 use crate::store::postgres::act::change::{Changed, change};
 use crate::store::postgres::act::find;
-use crate::store::postgres::act::run::{Deed, Halt, Inside};
-use crate::store::postgres::{histories, servers};
+use crate::store::postgres::act::run::{BEGIN, Deed, Halt, Inside, is_certain_no};
+use crate::store::postgres::conn::Conn;
+use crate::store::postgres::pool::{Pool, Purpose, Transaction};
+use crate::store::postgres::{errors, histories, servers};
 
-/// An action on a claim whose table lives beside Hangfire's.
+/// An action on a claim.
 #[derive(Clone)]
 pub(super) struct ClaimDeed {
     pub(super) shape: Shape,
     pub(super) request: ClaimRequest,
+    /// Connections to the claims, where they live in another database than the jobs.
+    pub(super) elsewhere: Option<Pool>,
 }
 
 /// What was found and done, for the audit.
@@ -41,6 +45,8 @@ pub(super) struct Known {
     pub(super) job: Option<i64>,
     /// Its state.
     pub(super) change: Change,
+    /// Whether the claim's change, in another database, is committed.
+    pub(super) is_claim_changed: bool,
 }
 
 type Stop = Halt<ClaimOutcome>;
@@ -69,16 +75,11 @@ impl Deed for ClaimDeed {
         if super::holds_nul(&self.request.seen.key) {
             return Err(Halt::Outcome(ClaimOutcome::Gone));
         }
-        sqlx::raw_sql(db::AS_TEXT)
-            .execute(&mut *inside.conn)
-            .await?;
-        let rows = rows_of(
-            inside.conn,
-            &self.shape,
-            &self.request.seen.key,
-            "FOR UPDATE",
-        )
-        .await?;
+        if let Some(pool) = &self.elsewhere {
+            let other = pool.begin(Purpose::Rare, BEGIN).await;
+            inside.other = Some(other.map_err(|error| apart(&error))?);
+        }
+        let rows = self.rows(inside).await.map_err(|error| self.apart(error))?;
         if let [claim] = rows.as_slice() {
             known.claim_before = Some(claim_note::words_of(claim));
         }
@@ -100,12 +101,93 @@ impl Deed for ClaimDeed {
         Ok(done(plan, claim, changed, known))
     }
 
+    async fn commit_other(known: &mut Known, other: Transaction) -> Result<(), Stop> {
+        match other.commit().await {
+            Ok(()) => {
+                known.is_claim_changed = true;
+                Ok(())
+            }
+            Err(error) if is_certain_no(&error) => Err(apart(&error)),
+            Err(error) => {
+                tracing::warn!(%error, "the connection was lost during COMMIT");
+                Err(Halt::Outcome(ClaimOutcome::Unknown {
+                    why:
+                        "The connection to the database of the claims was lost during COMMIT: the \
+                          claim was changed, or it was not. Its job was not. Look at both before \
+                          you act again."
+                            .to_owned(),
+                }))
+            }
+        }
+    }
+
+    fn half_done(known: &Known, why: &str) -> Option<ClaimOutcome> {
+        if !known.is_claim_changed || known.claim_after == known.claim_before {
+            return None;
+        }
+        let claim = known.claim_after.as_deref().unwrap_or("changed");
+        let job = known.job.map_or_else(String::new, |job| {
+            format!(" Job #{job} does not run again: requeue it on its own page.")
+        });
+        Some(ClaimOutcome::Refused {
+            why: format!(
+                "The claim was changed (it is now: {claim}), but what belongs to it could not be \
+                 written to the database of the jobs: {why}.{job}"
+            ),
+        })
+    }
+
+    fn without_effect(known: &Known, mut line: Line) -> Line {
+        if !known.is_claim_changed {
+            return line.without_effect();
+        }
+        line.change.after = None;
+        line
+    }
+
     fn line(&self, known: &Known, outcome: &ClaimOutcome) -> Line {
         line(&self.shape.table.name, &self.request, known, outcome)
     }
 }
 
+/// The connection to the claims.
+fn claims<'c>(inside: &'c mut Inside<'_>) -> &'c mut Conn {
+    match &mut inside.other {
+        Some(other) => &mut other.conn,
+        None => inside.conn,
+    }
+}
+
+/// What an error of another database than the jobs' means. Nothing was changed.
+fn apart(error: &Error) -> Stop {
+    Halt::Outcome(if errors::is_busy(error) {
+        ClaimOutcome::Busy {
+            why: "Somebody else is changing the claim, and did not finish within two seconds. \
+                  Nothing was changed; try again."
+                .to_owned(),
+        }
+    } else {
+        not_done(&db::map(error))
+    })
+}
+
 impl ClaimDeed {
+    /// The rows of the key, locked.
+    async fn rows(&self, inside: &mut Inside<'_>) -> Result<Vec<Claim>, Error> {
+        let conn = claims(inside);
+        sqlx::raw_sql(db::AS_TEXT).execute(&mut *conn).await?;
+        rows_of(conn, &self.shape, &self.request.seen.key, "FOR UPDATE").await
+    }
+
+    /// What an error means that came of reading the claim: where it lives in another database, that
+    /// one is meant.
+    fn apart(&self, error: Error) -> Stop {
+        match self.elsewhere {
+            Some(_) => apart(&error),
+            None => Halt::Driver(error),
+        }
+    }
+
     /// What the decision is made from.
     async fn find(
         &self,
@@ -145,8 +227,13 @@ impl ClaimDeed {
         if plan.write == ClaimWrite::Keep {
             return Ok(row);
         }
-        let written = write::claim(inside.conn, &self.shape, seen, &plan.write, found.now).await;
-        one(written, row).map(|claim| Some(claim).filter(|_| plan.write != ClaimWrite::Delete))
+        let written = write::claim(claims(inside), &self.shape, seen, &plan.write, found.now).await;
+        one(written, row)
+            .map_err(|halt| match halt {
+                Halt::Driver(error) => self.apart(error),
+                other => other,
+            })
+            .map(|claim| Some(claim).filter(|_| plan.write != ClaimWrite::Delete))
     }
 }
 

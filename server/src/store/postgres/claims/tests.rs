@@ -1,6 +1,7 @@
 //! Claims on real tables.
 
 mod cases;
+mod elsewhere;
 mod guard;
 mod kinds;
 
