@@ -1,11 +1,12 @@
 //! What a claim is judged by, from what stores read.
 
-use app::model::claim::ClaimTime;
 use app::model::claim::evidence::{Asked, Owner};
 use app::model::claim::table::ClaimsTable;
+use app::model::claim::{Claim, ClaimTime};
 use app::model::job::JobHistory;
+use app::model::state::Instant;
 use app::model::timeline::{Context, Timeline};
-use app::ports::claims::ClaimPast;
+use app::ports::claims::{AGE_BUCKETS, ClaimFigures, ClaimPast};
 
 /// State rows of each job behind a claim that are read.
 pub const STATES: u32 = 60;
@@ -46,4 +47,24 @@ pub fn earlier(past: &[ClaimPast]) -> Vec<ClaimTime> {
         .filter(|past| past.outcome == "done" && past.action != "ask-provider")
         .filter_map(|past| past.seen.clone())
         .collect()
+}
+
+/// Counts a Sending claim by its age. One whose claim time is missing, unreadable or in the future has
+/// none, and is never stale.
+pub fn count_age(figures: &mut ClaimFigures, now: Instant, stale: Instant, claim: &Claim) {
+    let Some(at) = claim.at().filter(|at| *at <= now) else {
+        figures.ageless += 1;
+        return;
+    };
+    if at < stale {
+        figures.stale += 1;
+    }
+    let seconds = (now - at).num_seconds();
+    let bucket = AGE_BUCKETS
+        .iter()
+        .position(|bound| seconds < *bound)
+        .unwrap_or(AGE_BUCKETS.len());
+    if let Some(count) = figures.ages.get_mut(bucket) {
+        *count += 1;
+    }
 }

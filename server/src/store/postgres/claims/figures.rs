@@ -1,5 +1,6 @@
 //! Numbers of a claims table.
 
+use crate::store::claim_facts::count_age;
 use crate::store::postgres::conn::Conn;
 use app::model::claim::table::Shape;
 use app::model::claim::{Claim, ClaimStatus};
@@ -43,7 +44,7 @@ pub(super) async fn figures(conn: &mut Conn, shape: &Shape) -> Result<ClaimFigur
     let mut sending = Statement::new(shape, "SELECT {claim} FROM {t} x WHERE ");
     sending.push_status(&table.sending);
     each(conn, sending, shape, |claim| {
-        age(&mut figures, now, stale, claim);
+        count_age(&mut figures, now, stale, claim);
     })
     .await?;
     if table.columns.claimed_at.is_some() {
@@ -128,22 +129,4 @@ async fn each(
         look(&text::claim(shape, &row)?);
     }
     Ok(())
-}
-
-fn age(figures: &mut ClaimFigures, now: Instant, stale: Instant, claim: &Claim) {
-    let Some(at) = claim.at().filter(|at| *at <= now) else {
-        figures.ageless += 1;
-        return;
-    };
-    if at < stale {
-        figures.stale += 1;
-    }
-    let seconds = (now - at).num_seconds();
-    let bucket = AGE_BUCKETS
-        .iter()
-        .position(|bound| seconds < *bound)
-        .unwrap_or(AGE_BUCKETS.len());
-    if let Some(count) = figures.ages.get_mut(bucket) {
-        *count += 1;
-    }
 }

@@ -10,6 +10,7 @@ use sqlx::{AssertSqlSafe, QueryBuilder, Sqlite, SqliteConnection};
 
 use super::list;
 use super::names::{self, Names};
+use crate::store::claim_facts::count_age;
 use crate::store::sqlite::rows;
 
 /// How many of the newest Sent claims are told.
@@ -41,7 +42,7 @@ pub(super) async fn figures(
     let stale = now - TimeDelta::milliseconds(table.cutoff_ms);
     let mut sending = by_status(&names, &table.sending);
     each(connection, &mut sending, table, |claim| {
-        age(&mut figures, now, stale, claim);
+        count_age(&mut figures, now, stale, claim);
     })
     .await?;
     if let Some(at) = &names.claimed_at {
@@ -116,22 +117,4 @@ async fn each(
         look(&names::claim(table, &row)?);
     }
     Ok(())
-}
-
-fn age(figures: &mut ClaimFigures, now: Instant, stale: Instant, claim: &Claim) {
-    let Some(at) = claim.at().filter(|at| *at <= now) else {
-        figures.ageless += 1;
-        return;
-    };
-    if at < stale {
-        figures.stale += 1;
-    }
-    let seconds = (now - at).num_seconds();
-    let bucket = AGE_BUCKETS
-        .iter()
-        .position(|bound| seconds < *bound)
-        .unwrap_or(AGE_BUCKETS.len());
-    if let Some(count) = figures.ages.get_mut(bucket) {
-        *count += 1;
-    }
 }
