@@ -6,6 +6,7 @@ pub mod collect;
 pub mod continuation;
 pub mod data;
 pub mod health;
+pub mod insights;
 pub mod invocation;
 pub mod job;
 pub mod json;

@@ -8,5 +8,6 @@ pub mod collector;
 pub mod error;
 pub mod health;
 pub mod histories;
+pub mod insights;
 pub mod jobs;
 pub mod source;
