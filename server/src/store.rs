@@ -1,6 +1,7 @@
 //! The stores: one implementation of each port per dialect.
 
 pub mod claim_facts;
+pub mod claim_list;
 pub mod claim_note;
 #[cfg(test)]
 pub(crate) mod contract;

@@ -16,6 +16,7 @@ use uuid::Uuid;
 use super::audit::{self, Entry};
 use super::list;
 use super::names::Names;
+use crate::store::claim_list;
 use crate::store::claim_note::ClaimNote;
 use crate::store::sqlite::{SqliteStore, errors};
 
@@ -84,7 +85,7 @@ impl Purging {
             let Some(last) = batch.last() else {
                 return Ok(());
             };
-            after = Some(list::place(last));
+            after = Some(claim_list::place(last));
             let mut left = batch.as_slice();
             while !left.is_empty() {
                 let (done, gone) = self.turn(left).await?;

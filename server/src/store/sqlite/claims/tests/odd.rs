@@ -93,7 +93,7 @@ async fn no_format_in_a_mixed_column_loses_a_stale_claim_nor_makes_one() {
                 .await
                 .unwrap();
             let Some(last) = page.rows.last() else { break };
-            anchor = ClaimAnchor::After(super::super::list::place(last));
+            anchor = ClaimAnchor::After(crate::store::claim_list::place(last));
             paged.extend(page.rows.iter().map(|claim| claim.key.clone()));
             if !page.has_after {
                 break;
