@@ -1,4 +1,13 @@
-//! The collector's numbers, summed for reading: what pages and metrics ask for.
+//! The collector's numbers, summed for reading: what pages and metrics ask for. The rows are what a
+//! store answers; the modules make of them what pages show.
+
+pub mod endings;
+pub mod fewer;
+pub mod fit;
+pub mod kinds;
+pub mod recovery;
+pub mod span;
+pub mod times;
 
 use super::collect::{AttemptSums, DelaySums, RecoverySums, RoundEnd, RoundSums};
 use super::rates::Rate;

@@ -6,6 +6,7 @@ use super::Ages;
 use super::layout::{
     BUCKETS, Zone, axis, finding, height, label, position, sums, window_matters, words, zone,
 };
+use crate::charts::svg::{hatch, number, units};
 use crate::components::number::thousands;
 use crate::components::text::shown;
 use crate::links::claims::cutoff_words;
@@ -58,7 +59,7 @@ pub fn ages(given: &Ages<'_>) -> AnyView {
     });
     view! {
         <figure class="ages">
-            <div class="fig">{defs()} {drawings}</div>
+            <div class="fig">{hatch()} {drawings}</div>
             <figcaption class="sub">{finding}</figcaption>
             <details class="ages-t">
                 <summary>"The same as a table"</summary>
@@ -81,27 +82,6 @@ pub fn ages(given: &Ages<'_>) -> AnyView {
 
 fn count(given: &Ages<'_>, bucket: usize) -> i64 {
     given.counts.get(bucket).copied().unwrap_or(0)
-}
-
-/// The hatching of bars past the window.
-fn defs() -> AnyView {
-    view! {
-        <svg class="defs" width="0" height="0" aria-hidden="true">
-            <defs>
-                <pattern
-                    id="hatch"
-                    width="5"
-                    height="5"
-                    patternUnits="userSpaceOnUse"
-                    patternTransform="rotate(45)"
-                >
-                    <rect class="h-bg" width="5" height="5"></rect>
-                    <rect class="h-fg" width="2" height="5"></rect>
-                </pattern>
-            </defs>
-        </svg>
-    }
-    .into_any()
 }
 
 /// What the pieces of one drawing share.
@@ -384,13 +364,4 @@ fn short(value: i64) -> String {
         10_000..1_000_000 => tenths(1_000, "k"),
         _ => tenths(1_000_000, "M"),
     }
-}
-
-fn units(n: usize) -> f64 {
-    f64::from(u32::try_from(n).unwrap_or(u32::MAX))
-}
-
-fn number(value: f64) -> String {
-    let rounded = (value * 10.0).round() / 10.0;
-    format!("{rounded}")
 }
