@@ -1,105 +1,13 @@
-//! Beside a running Hangfire server: the program named by `REDRIVE_PEER`.
+//! Beside a running Hangfire server.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant as Moment};
 
 use app::model::state::ListState;
 use app::ports::jobs::{Anchor, JobFilter};
 use app::ports::source::{Access, Source as _};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
 
 use super::*;
-
-struct Peer {
-    address: SocketAddr,
-    process: Child,
-}
-
-impl Peer {
-    /// Starts a server on a file; `None`, said loudly, where there is no program.
-    async fn on(path: &Path) -> Option<Self> {
-        let Some(program) = std::env::var_os("REDRIVE_PEER") else {
-            eprintln!("SKIPPED: REDRIVE_PEER is not set, nothing was tested with a real server");
-            return None;
-        };
-        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let address = free.local_addr().unwrap();
-        drop(free);
-        let process = Command::new(program)
-            .arg("--Sqlite")
-            .arg(path)
-            .args([
-                "--Url",
-                &format!("http://{address}"),
-                "--ServerName",
-                "peer",
-            ])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let peer = Self { address, process };
-        until(Duration::from_mins(1), async || {
-            (peer
-                .call("GET", "/health")
-                .await?
-                .starts_with("HTTP/1.1 200"))
-            .then_some(())
-        })
-        .await;
-        Some(peer)
-    }
-
-    async fn call(&self, method: &str, path: &str) -> Option<String> {
-        let mut stream = TcpStream::connect(self.address).await.ok()?;
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
-            self.address
-        );
-        stream.write_all(request.as_bytes()).await.ok()?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await.ok()?;
-        Some(answer)
-    }
-
-    async fn enqueue(&self, kind: &str) {
-        let answer = self
-            .call("POST", &format!("/enqueue?kind={kind}&n=1"))
-            .await;
-        assert!(answer.is_some_and(|text| text.starts_with("HTTP/1.1 200")));
-    }
-
-    /// Hangfire's own client requeues the job if it is Failed; whether it did.
-    async fn requeue(&self, job: i64) -> bool {
-        let path = format!("/requeue?id={job}&from=Failed");
-        let answer = self.call("POST", &path).await.unwrap();
-        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-        answer.contains("true")
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
-    }
-}
-
-/// Asks again and again until there is an answer.
-async fn until<T>(limit: Duration, question: impl AsyncFn() -> Option<T>) -> T {
-    let begin = Moment::now();
-    loop {
-        if let Some(answer) = question().await {
-            return answer;
-        }
-        assert!(begin.elapsed() < limit, "no answer within {limit:?}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-}
+use crate::testing::peer::{Peer, until};
 
 /// The only job, once it rests in a list after so many attempts.
 async fn rests(store: &SqliteStore, list: ListState, attempts: u32) -> (i64, StateName, i64) {
@@ -107,7 +15,7 @@ async fn rests(store: &SqliteStore, list: ListState, attempts: u32) -> (i64, Sta
         state: Some(list),
         ..JobFilter::default()
     };
-    until(Duration::from_secs(30), async || {
+    until("the job rests", async || {
         let page = store.list(&filter, Anchor::Start, 10).await.unwrap();
         let row = page.rows.first()?;
         (row.attempts == attempts && !row.state.unsettled).then(|| {
@@ -123,7 +31,7 @@ async fn rests(store: &SqliteStore, list: ListState, attempts: u32) -> (i64, Sta
 
 /// A worker takes its row of the queue away after the job has its new state.
 async fn is_left_by_its_worker(store: &SqliteStore, id: i64) {
-    until(Duration::from_secs(10), async || {
+    until("no worker has a row of it", async || {
         let job = store.job(id, 1).await.unwrap().unwrap();
         job.queue_rows.is_empty().then_some(())
     })
@@ -132,7 +40,7 @@ async fn is_left_by_its_worker(store: &SqliteStore, id: i64) {
 
 async fn a_requeued_job_is_finished(store: &SqliteStore, peer: &Peer) {
     // Fails twice, is never retried by the system, and succeeds on its third run.
-    peer.enqueue("third-time").await;
+    peer.enqueue("third-time", 1).await;
     for attempt in 1..=2 {
         let seen = rests(store, ListState::Failed, attempt).await;
         let outcome = store
@@ -170,7 +78,7 @@ async fn a_requeued_job_is_finished(store: &SqliteStore, peer: &Peer) {
 async fn a_live_servers_file_is_read_and_acted_on() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("live.db");
-    let Some(peer) = Peer::on(&path).await else {
+    let Some(peer) = Peer::on_sqlite(&path, &[]).await else {
         return;
     };
     let store = SqliteStore::open(&path, Arc::new(SystemClock))
@@ -184,7 +92,7 @@ async fn a_live_servers_file_is_read_and_acted_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_runs_on_a_file_of_ours() {
     let file = TestFile::new().await;
-    let Some(peer) = Peer::on(&file.path).await else {
+    let Some(peer) = Peer::on_sqlite(&file.path, &[]).await else {
         return;
     };
     a_requeued_job_is_finished(&file.store, &peer).await;
@@ -195,11 +103,11 @@ async fn a_server_runs_on_a_file_of_ours() {
 #[tokio::test(flavor = "multi_thread")]
 async fn hangfire_and_we_never_run_a_job_twice() {
     let file = TestFile::new().await;
-    let Some(peer) = Peer::on(&file.path).await else {
+    let Some(peer) = Peer::on_sqlite(&file.path, &[]).await else {
         return;
     };
     let store = &file.store;
-    peer.enqueue("once").await;
+    peer.enqueue("once", 1).await;
     let (mut ours, mut theirs) = (0, 0);
     let rested = async |runs: u32| {
         let seen = rests(store, ListState::Failed, runs).await;
