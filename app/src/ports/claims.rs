@@ -1,5 +1,7 @@
 //! Reading and acting on claims.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use uuid::Uuid;
 
@@ -8,6 +10,7 @@ use crate::actions::Actor;
 use crate::actions::claim::{ClaimOutcome, ClaimRequest};
 use crate::model::claim::table::{ClaimsTable, Shape};
 use crate::model::claim::{Claim, ClaimTime};
+use crate::model::job::JobHistory;
 use crate::model::state::Instant;
 
 /// Which claims a list shows.
@@ -57,6 +60,37 @@ pub struct ClaimPage {
     pub has_before: bool,
     /// Whether rows lie after the last one.
     pub has_after: bool,
+}
+
+/// Which claims are read with what they are judged by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// A page of a list.
+    Page {
+        /// Of which list.
+        filter: ClaimFilter,
+        /// Where it lies.
+        anchor: ClaimAnchor,
+        /// Rows at most, 1 to 200.
+        limit: u32,
+    },
+    /// The rows of a key, as [`ClaimStore::claim`] gives them.
+    Key(String),
+}
+
+/// Ids of the jobs that may stand behind some claims: at most 200. Asked in the middle of a
+/// transaction, so it must not wait for anything.
+pub type JobsBehind = Arc<dyn Fn(&[Claim]) -> Vec<i64> + Send + Sync>;
+
+/// Claims with what they are judged by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClaimsWithPast {
+    /// The claims.
+    pub page: ClaimPage,
+    /// What the audit knows of their keys, as [`ClaimStore::claim_past`] gives it.
+    pub past: Vec<ClaimPast>,
+    /// The jobs that may stand behind them, by id.
+    pub histories: Vec<JobHistory>,
 }
 
 /// Numbers of a table, from one look.
@@ -152,6 +186,19 @@ pub trait ClaimStore: Send + Sync {
     /// # Errors
     /// As [`ClaimStore::claims`].
     async fn claim(&self, shape: &Shape, key: &str) -> Result<Vec<Claim>, StoreError>;
+
+    /// Claims, what the audit knows of their keys, and `states` state rows of each job behind them:
+    /// in one transaction where claims and jobs live in one database.
+    ///
+    /// # Errors
+    /// As [`ClaimStore::claims`].
+    async fn claims_with_past(
+        &self,
+        shape: &Shape,
+        wanted: &Wanted,
+        jobs: JobsBehind,
+        states: u32,
+    ) -> Result<ClaimsWithPast, StoreError>;
 
     /// Numbers for the page. Cost grows with the table: run in the background.
     ///

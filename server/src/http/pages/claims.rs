@@ -5,7 +5,7 @@ use app::links::claims::{ClaimCursor, ClaimList, ClaimsView, parse_cutoff};
 use app::model::claim::table::{ClaimsTable, Shape};
 use app::model::state::Instant;
 use app::pages::claims::{ClaimRows, ClaimsPage, FiguresView, TableView, claims_page, title};
-use app::ports::claims::ClaimAnchor;
+use app::ports::claims::{ClaimAnchor, Wanted};
 use app::ports::error::StoreError;
 use app::ports::source::Dialect;
 use axum::http::StatusCode;
@@ -159,25 +159,26 @@ async fn rows(
         source.now(visit.now()),
         asked.view.cutoff_ms.unwrap_or(table.cutoff_ms),
     );
-    let (claims, has_before, has_after) = if let Some(key) = &asked.view.key {
-        (source.store.claim(shape, key).await?, false, false)
-    } else {
-        let filter = asked.view.list.filter(now, cutoff_ms);
-        let cursor = asked.cursor.clone();
-        let anchor = cursor.map_or(ClaimAnchor::Start, ClaimCursor::anchor);
-        let store = &source.store;
-        let page = store.claims(shape, &filter, &anchor, asked.limit).await?;
-        (page.rows, page.has_before, page.has_after)
+    let wanted = match &asked.view.key {
+        Some(key) => Wanted::Key(key.clone()),
+        None => Wanted::Page {
+            filter: asked.view.list.filter(now, cutoff_ms),
+            anchor: asked
+                .cursor
+                .clone()
+                .map_or(ClaimAnchor::Start, ClaimCursor::anchor),
+            limit: asked.limit,
+        },
     };
-    let keys = claims.iter().map(|claim| claim.key.clone()).collect();
-    let judging = Judging::of(visit, source, shape, keys, now).await?;
+    let (page, judging) = Judging::with_claims(visit, source, shape, &wanted, now).await?;
     Ok(ClaimRows {
-        rows: claims
+        rows: page
+            .rows
             .into_iter()
             .map(|claim| judging.claim(claim, cutoff_ms))
             .collect(),
-        has_before,
-        has_after,
+        has_before: page.has_before,
+        has_after: page.has_after,
     })
 }
 

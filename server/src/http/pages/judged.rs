@@ -8,6 +8,7 @@ use app::model::invocation::Invocation;
 use app::model::state::Instant;
 use app::pages::claims::{ClaimOffer, Deed, JudgedClaim};
 use app::pages::job::JobClaim;
+use app::ports::claims::{ClaimPage, Wanted};
 use app::ports::error::StoreError;
 
 use super::super::frame::Visit;
@@ -42,6 +43,27 @@ impl<'a> Judging<'a> {
             nothing: visit.read_only(),
             not_yet: source.claims.why_not_yet(),
         })
+    }
+
+    /// Reads claims, and what there is to know of them.
+    ///
+    /// # Errors
+    /// As the database's.
+    pub(super) async fn with_claims(
+        visit: &Visit,
+        source: &SourceHandle,
+        shape: &'a Shape,
+        wanted: &Wanted,
+        now: Instant,
+    ) -> Result<(ClaimPage, Self), StoreError> {
+        let (page, judge) = Judge::with_claims(source, shape, wanted, now).await?;
+        let judging = Self {
+            judge,
+            shape,
+            nothing: visit.read_only(),
+            not_yet: source.claims.why_not_yet(),
+        };
+        Ok((page, judging))
     }
 
     /// Judges one of them, by this cut-off in milliseconds.

@@ -1,18 +1,20 @@
 //! Judging claims: the jobs behind them, what is known, and what may be concluded.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use app::actions::claim::requeue_warning;
 use app::model::claim::evidence::{Asked, Evidence, Facts, Owner};
-use app::model::claim::table::ClaimsTable;
+use app::model::claim::table::{ClaimsTable, Shape};
 use app::model::claim::verdict::Verdict;
 use app::model::claim::{Claim, ClaimStatus, ClaimTime};
 use app::model::job::{JobHistory, Server};
 use app::model::state::Instant;
-use app::ports::claims::ClaimPast;
+use app::ports::claims::{ClaimPage, ClaimPast, ClaimsWithPast, Wanted};
 use app::ports::error::StoreError;
 
 use super::super::{SERVER_GONE_MS, SourceHandle};
+use super::index::KeyIndex;
 use crate::store::claim_facts::{STATES, asked, earlier, owner};
 
 /// Jobs read at once, at most: as many as a store gives.
@@ -61,17 +63,52 @@ impl Judge {
             source.store.claim_past(&table.name, keys),
             servers(source),
         );
-        let mut by_key: HashMap<String, Vec<ClaimPast>> = HashMap::new();
-        for past in past? {
-            by_key.entry(past.key.clone()).or_default().push(past);
-        }
         Ok(Self {
             table: table.clone(),
             owners: owners?,
-            past: by_key,
+            past: by_key(past?),
             servers: servers?,
             now,
         })
+    }
+
+    /// Reads claims, and what there is to know of them, at once.
+    ///
+    /// # Errors
+    /// As the database's.
+    pub async fn with_claims(
+        source: &SourceHandle,
+        shape: &Shape,
+        wanted: &Wanted,
+        now: Instant,
+    ) -> Result<(ClaimPage, Self), StoreError> {
+        let table = &shape.table;
+        let jobs = {
+            let (claims, table) = (source.claims.clone(), table.clone());
+            Arc::new(move |rows: &[Claim]| {
+                let keys = rows.iter().map(|claim| claim.key.as_str());
+                ids(&candidates(&claims.index, &table, keys))
+            })
+        };
+        let (read, servers) = tokio::join!(
+            source.store.claims_with_past(shape, wanted, jobs, STATES),
+            servers(source),
+        );
+        let ClaimsWithPast {
+            page,
+            past,
+            histories,
+        } = read?;
+        let keys = page.rows.iter().map(|claim| claim.key.as_str());
+        let candidates = candidates(&source.claims.index, table, keys);
+        let judge = Self {
+            table: table.clone(),
+            owners: owners_of(table, candidates, histories),
+            past: by_key(past),
+            servers: servers?,
+            now,
+        };
+        Ok((page, judge))
     }
 
     /// Judges one claim by this cut-off, in milliseconds.
@@ -146,19 +183,38 @@ pub async fn owners(
     table: &ClaimsTable,
     keys: &[String],
 ) -> Result<HashMap<String, Vec<Owner>>, StoreError> {
-    let index = &source.claims.index;
-    // Every key gets its share of what one read can give.
-    let share = (MOST_JOBS / keys.len().max(1)).max(1);
-    let candidates = index.candidates(table, keys.iter().map(String::as_str), share);
-    let ids: BTreeSet<i64> = candidates.values().flatten().copied().collect();
+    let keys = keys.iter().map(String::as_str);
+    let candidates = candidates(&source.claims.index, table, keys);
+    let ids = ids(&candidates);
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let ids: Vec<i64> = ids.into_iter().take(MOST_JOBS).collect();
-    let histories: HashMap<i64, JobHistory> = source
-        .store
-        .histories(&ids, STATES)
-        .await?
+    let histories = source.store.histories(&ids, STATES).await?;
+    Ok(owners_of(table, candidates, histories))
+}
+
+/// What the index knows of each key. Every key gets its share of what one read can give.
+fn candidates<'a>(
+    index: &KeyIndex,
+    table: &ClaimsTable,
+    keys: impl ExactSizeIterator<Item = &'a str>,
+) -> HashMap<&'a str, Vec<i64>> {
+    let share = (MOST_JOBS / keys.len().max(1)).max(1);
+    index.candidates(table, keys, share)
+}
+
+fn ids(candidates: &HashMap<&str, Vec<i64>>) -> Vec<i64> {
+    let ids: BTreeSet<i64> = candidates.values().flatten().copied().collect();
+    ids.into_iter().take(MOST_JOBS).collect()
+}
+
+/// The candidates that stand behind their keys.
+fn owners_of(
+    table: &ClaimsTable,
+    candidates: HashMap<&str, Vec<i64>>,
+    histories: Vec<JobHistory>,
+) -> HashMap<String, Vec<Owner>> {
+    let histories: HashMap<i64, JobHistory> = histories
         .into_iter()
         .map(|history| (history.id, history))
         .collect();
@@ -170,7 +226,15 @@ pub async fn owners(
         owners.sort_by_key(|owner| owner.job);
         (key.to_owned(), owners)
     });
-    Ok(owners.collect())
+    owners.collect()
+}
+
+fn by_key(all: Vec<ClaimPast>) -> HashMap<String, Vec<ClaimPast>> {
+    let mut by_key: HashMap<String, Vec<ClaimPast>> = HashMap::new();
+    for past in all {
+        by_key.entry(past.key.clone()).or_default().push(past);
+    }
+    by_key
 }
 
 /// The servers as the last look saw them; a few seconds are nothing to a time-out of minutes.

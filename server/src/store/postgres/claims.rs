@@ -10,6 +10,7 @@ mod list;
 mod purge;
 mod shape;
 mod text;
+mod with_past;
 mod write;
 
 #[cfg(test)]
@@ -22,7 +23,8 @@ use app::model::claim::Claim;
 use app::model::claim::evidence::Asked;
 use app::model::claim::table::{ClaimsTable, Shape};
 use app::ports::claims::{
-    ClaimAnchor, ClaimFigures, ClaimFilter, ClaimPage, ClaimPast, ClaimStore, Purge,
+    ClaimAnchor, ClaimFigures, ClaimFilter, ClaimPage, ClaimPast, ClaimStore, ClaimsWithPast,
+    JobsBehind, Purge, Wanted,
 };
 use app::ports::error::StoreError;
 use async_trait::async_trait;
@@ -62,13 +64,7 @@ impl ClaimStore for PostgresStore {
         limit: u32,
     ) -> Result<ClaimPage, StoreError> {
         let (shape, filter, anchor) = (shape.clone(), filter.clone(), anchor.clone());
-        if let ClaimAnchor::After(place) | ClaimAnchor::Before(place) = &anchor
-            && (holds_nul(&place.key) || place.claimed_at.as_deref().is_some_and(holds_nul))
-        {
-            return Err(StoreError::Unreadable(
-                "the place in this list is not one of PostgreSQL: it holds a NUL".to_owned(),
-            ));
-        }
+        check_place(&anchor)?;
         db::read(self.claims_pool(), move |conn| {
             Box::pin(async move { list::page(conn, &shape, &filter, &anchor, limit).await })
         })
@@ -85,6 +81,16 @@ impl ClaimStore for PostgresStore {
             Box::pin(async move { rows_of(conn, &shape, &key, "").await })
         })
         .await
+    }
+
+    async fn claims_with_past(
+        &self,
+        shape: &Shape,
+        wanted: &Wanted,
+        jobs: JobsBehind,
+        states: u32,
+    ) -> Result<ClaimsWithPast, StoreError> {
+        with_past::read(self, shape, wanted, jobs, states).await
     }
 
     async fn claim_figures(&self, shape: &Shape) -> Result<ClaimFigures, StoreError> {
@@ -185,6 +191,20 @@ impl PostgresStore {
 
 fn holds_nul(text: &str) -> bool {
     text.contains('\0')
+}
+
+/// A place of a list that this database can have.
+fn check_place(anchor: &ClaimAnchor) -> Result<(), StoreError> {
+    match anchor {
+        ClaimAnchor::After(place) | ClaimAnchor::Before(place)
+            if holds_nul(&place.key) || place.claimed_at.as_deref().is_some_and(holds_nul) =>
+        {
+            Err(StoreError::Unreadable(
+                "the place in this list is not one of PostgreSQL: it holds a NUL".to_owned(),
+            ))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The rows of a key, locked where `lock` says so. A key that the column's type cannot hold has none.

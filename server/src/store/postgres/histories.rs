@@ -32,9 +32,14 @@ const CALL: &str = "
 
 const JOBS: &str = "
 SELECT j.id::bigint AS id, j.stateid::bigint AS state_id, j.statename::text AS state,
-  {utc j.createdat} AS created_at, {utc c.createdat} AS since, c.reason::text AS reason, CALL
+  {utc j.createdat} AS created_at, {utc c.createdat} AS since, c.reason::text AS reason,
+  t.total, t.attempts, CALL
 FROM {s}.job j
 LEFT JOIN {s}.state c ON c.id = j.stateid AND c.jobid = j.id
+CROSS JOIN LATERAL (
+  SELECT count(*) AS total, count(*) FILTER (WHERE t.name = 'Processing') AS attempts
+  FROM {s}.state t WHERE t.jobid = j.id
+) t
 WHERE j.id = ANY($1) ORDER BY j.id";
 
 const CALLS: &str = "
@@ -50,11 +55,6 @@ CROSS JOIN LATERAL (
   SELECT c.* FROM {s}.state c WHERE c.jobid = x.id ORDER BY c.id + 0 DESC LIMIT $2
 ) c
 ORDER BY c.id";
-
-const TOTALS: &str = "
-SELECT c.jobid::bigint AS job, count(*) AS total,
-  count(*) FILTER (WHERE c.name = 'Processing') AS attempts
-FROM {s}.state c WHERE c.jobid = ANY($1) GROUP BY c.jobid";
 
 #[async_trait]
 impl HistoryStore for PostgresStore {
@@ -106,12 +106,12 @@ pub(super) async fn histories(
         .fetch_all(&mut *conn)
         .await?;
     let mut newest = newest_rows(conn, layout, &ids, states).await?;
-    let totals = totals(conn, layout, ids).await?;
     jobs.iter()
         .map(|row| {
             let id = row.try_get("id")?;
             let states = newest.remove(&id).unwrap_or_default();
-            let (total, attempts) = totals.get(&id).copied().unwrap_or_default();
+            let total: i64 = row.try_get("total")?;
+            let attempts: i64 = row.try_get("attempts")?;
             let shown = states
                 .iter()
                 .filter(|state| state.name == StateName::Processing);
@@ -151,24 +151,6 @@ async fn newest_rows(
         by_job.entry(row.try_get("job")?).or_default().push(state);
     }
     Ok(by_job)
-}
-
-/// How many rows each job has, and how many of them are attempts.
-async fn totals(
-    conn: &mut Conn,
-    layout: &Layout,
-    ids: Vec<i64>,
-) -> Result<HashMap<i64, (i64, i64)>, Error> {
-    sqlx::query(layout.sql(TOTALS))
-        .bind(ids)
-        .fetch_all(conn)
-        .await?
-        .iter()
-        .map(|row| {
-            let counts = (row.try_get("total")?, row.try_get("attempts")?);
-            Ok((row.try_get("job")?, counts))
-        })
-        .collect()
 }
 
 fn call(row: &PgRow) -> Result<Invocation, Error> {

@@ -45,12 +45,54 @@ const BEGIN_GENERIC: &str = begin!(
     "SET LOCAL plan_cache_mode = force_generic_plan",
 );
 
-fn begin_for(server: i32) -> &'static str {
-    match server {
-        120_000.. => BEGIN_GENERIC,
-        110_000.. => BEGIN_PLAIN,
-        _ => BEGIN,
+/// Claim times are read as text, so zone and style are fixed.
+const BEGIN_CLAIMS: &str = begin!(
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    "SET LOCAL statement_timeout = 5000",
+    "SET LOCAL TimeZone = 'UTC'",
+    "SET LOCAL DateStyle = 'ISO, MDY'",
+);
+/// The share of claims that are stale decides which index serves.
+const BEGIN_CLAIMS_FOR_VALUES: &str = begin!(
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    "SET LOCAL statement_timeout = 5000",
+    "SET LOCAL TimeZone = 'UTC'",
+    "SET LOCAL DateStyle = 'ISO, MDY'",
+    "SET LOCAL join_collapse_limit = 1",
+    "SET LOCAL jit = off",
+    "SET LOCAL plan_cache_mode = force_custom_plan",
+);
+
+/// What a read begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Jobs: plans for any values, until [`plan_for_values`].
+    Jobs,
+    /// Claims: plans for their values, until [`plan_once`].
+    Claims,
+}
+
+fn begin_for(kind: Kind, server: i32) -> &'static str {
+    match (kind, server) {
+        (Kind::Jobs, 120_000..) => BEGIN_GENERIC,
+        (Kind::Jobs, 110_000..) => BEGIN_PLAIN,
+        (Kind::Jobs, _) => BEGIN,
+        (Kind::Claims, 120_000..) => BEGIN_CLAIMS_FOR_VALUES,
+        (Kind::Claims, _) => BEGIN_CLAIMS,
     }
+}
+
+/// From here on in this transaction, statements are planned for any values.
+///
+/// # Errors
+/// The database's.
+pub async fn plan_once(conn: &mut Conn, layout: &Layout) -> Result<(), sqlx::Error> {
+    if layout.server >= 120_000 {
+        sqlx::raw_sql("SET LOCAL plan_cache_mode = force_generic_plan")
+            .execute(conn)
+            .await?;
+    }
+    Ok(())
 }
 
 /// From here on in this transaction, statements are planned for the values they are sent with.
@@ -104,21 +146,39 @@ impl Session {
         T: Send + 'static,
         F: for<'c> Fn(&'c mut Conn, Arc<Layout>) -> Work<'c, T> + Send + Sync + 'static,
     {
+        self.read_as(Kind::Jobs, errors::map, work).await
+    }
+
+    /// As [`Session::read`], where it begins as its kind does, and `meant` says what the driver's
+    /// errors mean.
+    ///
+    /// # Errors
+    /// As the database's.
+    pub async fn read_as<T, F>(
+        &self,
+        kind: Kind,
+        meant: fn(&sqlx::Error) -> StoreError,
+        work: F,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> Fn(&'c mut Conn, Arc<Layout>) -> Work<'c, T> + Send + Sync + 'static,
+    {
         let session = self.clone();
         spawned(async move {
             let layout = session.layout_now().await?;
-            let error = match session.read_named(&work, layout.clone()).await {
+            let error = match session.read_named(kind, &work, layout.clone()).await {
                 Err(error) if errors::is_changed_layout(&error) => error,
-                other => return other.map_err(|error| errors::map(&error)),
+                other => return other.map_err(|error| meant(&error)),
             };
             let fresh = session.look().await?;
             if fresh == layout {
-                return Err(errors::map(&error));
+                return Err(meant(&error));
             }
             session
-                .read_named(&work, fresh)
+                .read_named(kind, &work, fresh)
                 .await
-                .map_err(|error| errors::map(&error))
+                .map_err(|error| meant(&error))
         })
         .await
     }
@@ -191,21 +251,31 @@ impl Session {
         false
     }
 
-    async fn read_named<T, F>(&self, work: &F, layout: Arc<Layout>) -> Result<T, sqlx::Error>
+    async fn read_named<T, F>(
+        &self,
+        kind: Kind,
+        work: &F,
+        layout: Arc<Layout>,
+    ) -> Result<T, sqlx::Error>
     where
         F: for<'c> Fn(&'c mut Conn, Arc<Layout>) -> Work<'c, T> + Send + Sync + 'static,
     {
-        match self.read_once(work, layout.clone()).await {
-            Err(error) if self.can_be_mended(&error) => self.read_once(work, layout).await,
+        match self.read_once(kind, work, layout.clone()).await {
+            Err(error) if self.can_be_mended(&error) => self.read_once(kind, work, layout).await,
             other => other,
         }
     }
 
-    async fn read_once<T, F>(&self, work: &F, layout: Arc<Layout>) -> Result<T, sqlx::Error>
+    async fn read_once<T, F>(
+        &self,
+        kind: Kind,
+        work: &F,
+        layout: Arc<Layout>,
+    ) -> Result<T, sqlx::Error>
     where
         F: for<'c> Fn(&'c mut Conn, Arc<Layout>) -> Work<'c, T> + Send + Sync + 'static,
     {
-        let begin = begin_for(layout.server);
+        let begin = begin_for(kind, layout.server);
         let mut transaction = self.pool.begin(Purpose::Pages, begin).await?;
         let result = work(&mut transaction.conn, layout).await;
         transaction.leave();

@@ -8,6 +8,7 @@ mod list;
 mod names;
 mod purge;
 mod shape;
+mod with_past;
 mod write;
 
 use std::time::Duration;
@@ -18,7 +19,8 @@ use app::model::claim::Claim;
 use app::model::claim::evidence::Asked;
 use app::model::claim::table::{ClaimsTable, Shape};
 use app::ports::claims::{
-    ClaimAnchor, ClaimFigures, ClaimFilter, ClaimPage, ClaimPast, ClaimStore, Purge,
+    ClaimAnchor, ClaimFigures, ClaimFilter, ClaimPage, ClaimPast, ClaimStore, ClaimsWithPast,
+    JobsBehind, Purge, Wanted,
 };
 use app::ports::error::StoreError;
 use async_trait::async_trait;
@@ -78,6 +80,16 @@ impl ClaimStore for SqliteStore {
         self.of_claims()
             .read(move |c| Box::pin(async move { rows_of(c, &shape, &key).await }))
             .await
+    }
+
+    async fn claims_with_past(
+        &self,
+        shape: &Shape,
+        wanted: &Wanted,
+        jobs: JobsBehind,
+        states: u32,
+    ) -> Result<ClaimsWithPast, StoreError> {
+        with_past::read(self, shape, wanted, jobs, states).await
     }
 
     async fn claim_figures(&self, shape: &Shape) -> Result<ClaimFigures, StoreError> {

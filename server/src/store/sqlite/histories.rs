@@ -37,9 +37,7 @@ const STATES: &str = "SELECT job, id, name, reason, created_at, \
 #[async_trait]
 impl HistoryStore for SqliteStore {
     async fn histories(&self, ids: &[i64], states: u32) -> Result<Vec<JobHistory>, StoreError> {
-        let mut ids: Vec<i64> = ids.iter().copied().take(MOST).collect();
-        ids.sort_unstable();
-        ids.dedup();
+        let ids = asked(ids);
         let states = states.clamp(1, 200);
         if ids.is_empty() {
             return Ok(Vec::new());
@@ -72,6 +70,14 @@ impl HistoryStore for SqliteStore {
         })
         .await
     }
+}
+
+/// The ids that are read of those asked for.
+pub(super) fn asked(ids: &[i64]) -> Vec<i64> {
+    let mut ids: Vec<i64> = ids.iter().copied().take(MOST).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
 }
 
 /// The jobs of these ids, ordered, with their newest `states` rows.

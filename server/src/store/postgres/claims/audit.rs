@@ -95,6 +95,35 @@ pub(super) async fn past(
     if !is_known {
         return Ok(Vec::new());
     }
+    known_past(conn, hangfire_schema, table, keys).await
+}
+
+/// [`past`] as the last statement of a read, which a table that is not there may break.
+pub(super) async fn past_at_last(
+    conn: &mut Conn,
+    hangfire_schema: &str,
+    table: &str,
+    keys: &[String],
+) -> Result<Vec<ClaimPast>, Error> {
+    match known_past(conn, hangfire_schema, table, keys).await {
+        Err(error) if is_missing(&error) => Ok(Vec::new()),
+        other => other,
+    }
+}
+
+/// Whether there is no such schema, table or column.
+fn is_missing(error: &Error) -> bool {
+    matches!(error, Error::Database(database) if database
+        .code()
+        .is_some_and(|code| ["3F000", "42P01", "42703"].contains(&code.as_ref())))
+}
+
+async fn known_past(
+    conn: &mut Conn,
+    hangfire_schema: &str,
+    table: &str,
+    keys: &[String],
+) -> Result<Vec<ClaimPast>, Error> {
     let keys: Vec<&str> = keys
         .iter()
         .map(String::as_str)
