@@ -52,9 +52,9 @@ async fn main() {
     let page = "/s/main/claims";
     let mut server = Server::start(&["--config", config], page);
     // Until the jobs behind the claims are known, nothing is offered.
-    let begun = Instant::now();
+    let asked_first = Instant::now();
     while server.get(page, "").1.contains("still being looked for") {
-        assert!(begun.elapsed() < Duration::from_mins(2), "no index");
+        assert!(asked_first.elapsed() < Duration::from_mins(2), "no index");
         std::thread::sleep(Duration::from_millis(100));
     }
     let (mut pages, mut bare, mut claims, mut jobs, mut states) =

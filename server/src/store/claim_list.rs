@@ -85,6 +85,9 @@ pub trait ClaimRows: Send {
 }
 
 /// See [`app::ports::claims::ClaimStore::claims`].
+///
+/// # Errors
+/// As the database's.
 pub async fn page(
     rows: &mut dyn ClaimRows,
     shape: &Shape,
@@ -149,6 +152,9 @@ pub fn place(claim: &Claim) -> ClaimPlace {
 
 impl Walk<'_> {
     /// The next `wanted` rows, fewer where there are no more.
+    ///
+    /// # Errors
+    /// As the database's.
     pub async fn rows(
         &self,
         rows: &mut dyn ClaimRows,
