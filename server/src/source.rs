@@ -10,6 +10,7 @@ use app::ports::claims::ClaimStore;
 use app::ports::collector::CollectorStore;
 use app::ports::error::StoreError;
 use app::ports::histories::HistoryStore;
+use app::ports::insights::InsightStore;
 use app::ports::jobs::{JobStore, StateCounts};
 use app::ports::source::{Source, SourceInfo};
 use chrono::TimeDelta;
@@ -29,12 +30,26 @@ pub const SERVER_GONE_MS: i64 = 5 * 60_000;
 
 /// Everything a store does, behind one pointer.
 pub trait Store:
-    Source + JobStore + AuditStore + ActionStore + HistoryStore + ClaimStore + CollectorStore
+    Source
+    + JobStore
+    + AuditStore
+    + ActionStore
+    + HistoryStore
+    + ClaimStore
+    + CollectorStore
+    + InsightStore
 {
 }
 
-impl<T: Source + JobStore + AuditStore + ActionStore + HistoryStore + ClaimStore + CollectorStore>
-    Store for T
+impl<T> Store for T where
+    T: Source
+        + JobStore
+        + AuditStore
+        + ActionStore
+        + HistoryStore
+        + ClaimStore
+        + CollectorStore
+        + InsightStore
 {
 }
 

@@ -10,8 +10,8 @@ use crate::model::insights::{
 use crate::model::state::Instant;
 
 /// Sums of what was counted. Each method is one read transaction with the limit of any read, and
-/// reads rollups alone, but for [`InsightStore::due_retries`]. Rows come in the order of their
-/// keys.
+/// reads rollups alone, but for [`InsightStore::due_retries`]. Rows come in the order of what they are
+/// of, field by field. Names of a scope longer than those that are counted are cut as these are.
 ///
 /// # Errors
 /// All methods: [`StoreError::Forbidden`] where the own tables are missing or not to be read;

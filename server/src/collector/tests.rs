@@ -4,6 +4,7 @@ mod database;
 mod expiry;
 mod faults;
 mod histories;
+mod insights;
 #[path = "../../../app/src/model/collect/tests/oracle.rs"]
 mod oracle;
 mod order;

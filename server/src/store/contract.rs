@@ -3,6 +3,7 @@
 
 pub mod claims;
 pub mod histories;
+pub mod insights;
 mod jobs;
 mod lists;
 pub mod odd;

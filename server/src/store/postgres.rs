@@ -12,6 +12,7 @@ mod errors;
 mod filter;
 mod health;
 mod histories;
+mod insights;
 mod job;
 mod layout;
 mod list;

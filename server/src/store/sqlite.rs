@@ -27,6 +27,7 @@ mod errors;
 mod filter;
 mod health;
 mod histories;
+mod insights;
 mod job;
 mod jobs;
 mod layout;

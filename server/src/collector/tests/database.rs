@@ -8,6 +8,7 @@ use app::model::data::StateData;
 use app::model::invocation::Arguments;
 use app::model::state::{Instant, StateName, StateRow};
 use app::ports::collector::CollectorStore;
+use app::ports::insights::InsightStore;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Row as _};
 
@@ -63,6 +64,14 @@ impl Database {
         let mut both = vec![Self::sqlite(fixture).await];
         both.extend(Self::postgres(fixture).await);
         both
+    }
+
+    /// What reads the numbers.
+    pub(super) fn insights(&self) -> Arc<dyn InsightStore> {
+        match &self.kind {
+            Kind::Postgres(database) => Arc::new(database.store()),
+            Kind::Sqlite(file) => Arc::new(file.store.clone()),
+        }
     }
 
     pub(super) fn name(&self) -> &'static str {
