@@ -10,6 +10,8 @@ pub mod actions;
 #[cfg(feature = "ssr")]
 pub mod charts;
 pub mod components;
+#[cfg(feature = "ssr")]
+pub mod figures;
 pub mod islands;
 #[cfg(feature = "ssr")]
 pub mod links;

@@ -6,6 +6,7 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
+use app::figures::Collecting;
 use app::model::collect::batch::{Batch, Changes};
 use app::model::collect::position::Position;
 use app::ports::collector::{CollectorStore, Look};
@@ -17,6 +18,7 @@ use uuid::Uuid;
 
 use crate::clock::SharedClock;
 use crate::source::Snapshot;
+use crate::source::arrivals::Arrivals;
 
 /// How long the lease lasts without being kept: after a crash another process waits this long.
 const LEASE: Duration = Duration::from_mins(1);
@@ -43,6 +45,22 @@ pub struct Progress {
     pub caught_up: bool,
     /// Why it stands still, in words. It goes on by itself.
     pub trouble: Option<String>,
+    /// Which jobs came into which list lately; `None` while nothing is read here.
+    pub arrivals: Option<Arc<Arrivals>>,
+}
+
+impl From<&Progress> for Collecting {
+    fn from(progress: &Progress) -> Self {
+        Self {
+            watermark: progress
+                .position
+                .as_ref()
+                .map(|position| position.watermark),
+            highest: progress.highest,
+            caught_up: progress.caught_up,
+            trouble: progress.trouble.clone(),
+        }
+    }
 }
 
 /// What a pass came to.
@@ -136,11 +154,13 @@ impl Collector {
                     epoch = anew.epoch,
                     "the database was restored or rebuilt: reading its state rows from the start"
                 );
+                self.publish(|progress| progress.arrivals = None);
                 return self.write(from, anew, &Changes::default()).await;
             }
         };
         let changes = look.batch.fold(&from);
         let highest = look.highest;
+        let seen_to = from.watermark;
         let caught_up = to.watermark >= highest;
         let passed = if from == to && changes == Changes::default() {
             self.show(from);
@@ -154,6 +174,12 @@ impl Collector {
         self.publish(|progress| {
             progress.highest = highest;
             progress.caught_up = caught_up;
+            let arrivals = progress
+                .arrivals
+                .get_or_insert_with(|| Arc::new(Arrivals::after(seen_to)));
+            if !look.batch.rows.is_empty() {
+                Arc::make_mut(arrivals).take(&look.batch.rows);
+            }
         });
         Ok(if caught_up { Passed::Idle } else { passed })
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use app::figures::{COLLECTED, COUNTED, Facts, PLANNED};
 use app::model::job::{Server, TypedDelay};
 use app::model::state::Instant;
 use app::ports::actions::ActionStore;
@@ -9,6 +10,7 @@ use app::ports::audit::AuditStore;
 use app::ports::claims::ClaimStore;
 use app::ports::collector::CollectorStore;
 use app::ports::error::StoreError;
+use app::ports::health::HealthStore;
 use app::ports::histories::HistoryStore;
 use app::ports::insights::InsightStore;
 use app::ports::jobs::{JobStore, StateCounts};
@@ -19,11 +21,14 @@ use tokio::sync::watch;
 use crate::collector::Progress;
 use crate::config::SourceConfig;
 
+pub mod arrivals;
 pub mod claims;
+pub mod insights;
 pub mod sampler;
 
 use claims::SourceClaims;
 use claims::look::{self, Watched};
+use insights::Insights;
 
 /// A server whose heartbeat is older than this is gone: Hangfire's own default.
 pub const SERVER_GONE_MS: i64 = 5 * 60_000;
@@ -38,6 +43,7 @@ pub trait Store:
     + ClaimStore
     + CollectorStore
     + InsightStore
+    + HealthStore
 {
 }
 
@@ -50,6 +56,7 @@ impl<T> Store for T where
         + ClaimStore
         + CollectorStore
         + InsightStore
+        + HealthStore
 {
 }
 
@@ -85,6 +92,8 @@ pub struct Snapshot {
     pub claims: Option<Arc<Vec<Watched>>>,
     /// How far the collector has come.
     pub collecting: Progress,
+    /// What it counted, what is planned, and faults that need somebody.
+    pub insights: Insights,
     /// Why the last look failed, in words.
     pub trouble: Option<String>,
 }
@@ -93,6 +102,38 @@ impl Snapshot {
     /// Whether the database answered at the last look.
     pub fn answers(&self) -> bool {
         self.info.is_some() && self.trouble.is_none()
+    }
+
+    /// Stale claims of all tables together, where they were counted.
+    pub fn stale_claims(&self) -> Option<i64> {
+        let figures = self.claims.as_ref()?.iter();
+        figures
+            .filter_map(|seen| seen.figures.as_ref()?.as_ref().ok())
+            .map(|figures| figures.stale)
+            .reduce(|a, b| a + b)
+    }
+
+    /// The moments that pages show and their streams move on, by this host's clock.
+    pub fn times(&self) -> [(&'static str, Option<Instant>); 3] {
+        let skew = self.info.as_ref().map_or(0, |info| info.clock_skew_ms);
+        let ours = |at: Option<Instant>| Some(at? - TimeDelta::milliseconds(skew));
+        [
+            (COUNTED, self.counts.as_ref().map(|counts| counts.as_of)),
+            (COLLECTED, ours(self.insights.digest.at)),
+            (PLANNED, ours(self.insights.forecast.at)),
+        ]
+    }
+
+    /// What figures are made of.
+    pub fn facts(&self) -> Facts<'_> {
+        Facts {
+            counts: self.counts.as_deref(),
+            digest: self.insights.digest.value.as_deref(),
+            collected_at: self.insights.digest.at,
+            forecast: self.insights.forecast.value.as_deref(),
+            servers: &self.servers,
+            stale_claims: self.stale_claims(),
+        }
     }
 }
 
@@ -119,11 +160,6 @@ impl SourceHandle {
 
     /// Stale claims of all its tables together, where they were counted.
     pub fn stale_claims(&self) -> Option<i64> {
-        let live = self.live.borrow();
-        let figures = live.claims.as_ref()?.iter();
-        figures
-            .filter_map(|seen| seen.figures.as_ref()?.as_ref().ok())
-            .map(|figures| figures.stale)
-            .reduce(|a, b| a + b)
+        self.live.borrow().stale_claims()
     }
 }

@@ -1,9 +1,12 @@
 //! The collector's numbers, summed for reading: what pages and metrics ask for. The rows are what a
 //! store answers; the modules make of them what pages show.
 
+pub mod digest;
 pub mod endings;
 pub mod fewer;
+pub mod findings;
 pub mod fit;
+pub mod forecast;
 pub mod kinds;
 pub mod recovery;
 pub mod span;

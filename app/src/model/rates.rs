@@ -74,11 +74,16 @@ impl Rate {
         match self.numerator {
             0 => Some(percent(0.0)).filter(|_| self.denominator > 0),
             n if n == self.denominator => Some(percent(1.0)),
-            n => {
-                let rest = as_f64(self.denominator.saturating_sub(n)) / as_f64(self.denominator);
+            _ => {
+                let rest = as_f64(self.rest()) / as_f64(self.denominator);
                 Some(near_end(self.share()?, rest))
             }
         }
+    }
+
+    /// Those that do not count.
+    pub fn rest(self) -> u64 {
+        self.denominator.saturating_sub(self.numerator)
     }
 
     /// Both together, as if counted at once.

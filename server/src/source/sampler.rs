@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::claims::{SourceClaims, look};
-use super::{Snapshot, Store};
+use super::{Snapshot, Store, insights};
 use crate::clock::SharedClock;
 
 /// The pause between two looks.
@@ -43,7 +43,8 @@ pub async fn run(
     tokio::select! {
         () = look => {}
         () = count => {}
-        () = look::run(claims, store.clone(), clock, &live) => {}
+        () = insights::run(store.as_ref(), &clock, &live) => {}
+        () = look::run(claims, store.clone(), clock.clone(), &live) => {}
         () = stop.cancelled() => {}
     }
 }
@@ -77,6 +78,7 @@ fn merge(snapshot: &mut Snapshot, seen: Result<Snapshot, StoreError>) {
                 counts: snapshot.counts.take(),
                 claims: snapshot.claims.take(),
                 collecting: std::mem::take(&mut snapshot.collecting),
+                insights: std::mem::take(&mut snapshot.insights),
                 ..seen
             };
         }

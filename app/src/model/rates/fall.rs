@@ -46,6 +46,14 @@ pub struct Fall {
     pub baseline: Rate,
 }
 
+impl Fall {
+    /// How far the share has fallen: 0.1 for ten points.
+    pub fn depth(&self) -> f64 {
+        let share = |rate: Rate| rate.share().unwrap_or_default();
+        share(self.baseline) - share(self.window)
+    }
+}
+
 impl FirstAttempts {
     /// From slots in any order; one may come several times.
     pub fn new(slots: impl IntoIterator<Item = (i64, Rate)>) -> Self {
