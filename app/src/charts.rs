@@ -6,6 +6,7 @@
 
 pub mod ages;
 pub mod bands;
+pub mod bars;
 pub mod distribution;
 pub mod lifeline;
 pub mod rate;

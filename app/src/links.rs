@@ -94,6 +94,22 @@ impl SourceLinks {
         format!("{}/servers", self.prefix)
     }
 
+    /// The stream that keeps a page current; `list` with the highest id of a state row that the
+    /// page knows of, where it shows a list.
+    pub fn events(&self, list: Option<(ListState, i64)>) -> String {
+        let mut query = Query::default();
+        if let Some((list, since)) = list {
+            query.push("list", list.slug());
+            query.push("since", &since.to_string());
+        }
+        format!("{}/events{}", self.prefix, query.text)
+    }
+
+    /// The overview's charts, without a page around them.
+    pub fn charts(&self) -> String {
+        format!("{}/charts", self.prefix)
+    }
+
     /// What operators did.
     pub fn audit(&self) -> String {
         format!("{}/audit", self.prefix)

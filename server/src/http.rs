@@ -2,6 +2,7 @@
 
 pub mod actions;
 pub mod assets;
+pub mod events;
 pub mod frame;
 pub mod health;
 pub mod hosts;

@@ -8,7 +8,9 @@ use super::icon::icon;
 use super::number::thousands;
 use super::relative;
 use super::text::shown;
+use super::time::kept::{ago, since};
 use crate::actions::Actor;
+use crate::figures::{ALL_JOBS, COUNTED, STALE_CLAIMS};
 use crate::islands;
 use crate::links::Links;
 use crate::model::state::{Instant, ListState};
@@ -45,6 +47,8 @@ pub struct Chrome {
     pub actor: Actor,
     /// The moment the page was made, which relative times count from.
     pub now: Instant,
+    /// The stream that keeps the page current.
+    pub events: Option<String>,
     /// What to say where the data is not real.
     pub demo: Option<String>,
     /// The outcome of the action that led here.
@@ -60,6 +64,8 @@ pub struct Assets {
     pub theme_js: String,
     /// Loads the browser's half where a page has islands.
     pub start_js: String,
+    /// Keeps the numbers of a page current.
+    pub live_js: String,
     /// What wasm-bindgen wrote.
     pub app_js: String,
     /// The browser's half.
@@ -225,6 +231,7 @@ fn top_bar(chrome: &Chrome) -> AnyView {
             </a>
             {source_picker(chrome)}
             <div class="top-end">
+                {live(chrome)}
                 <islands::times::TimesSwitch />
                 <islands::theme::ThemeSwitch />
                 <p class="who">
@@ -239,6 +246,24 @@ fn top_bar(chrome: &Chrome) -> AnyView {
         </header>
     }
     .into_any()
+}
+
+/// Whether the page is kept current; without scripts nothing is, and nothing is said.
+fn live(chrome: &Chrome) -> Option<AnyView> {
+    chrome.events.as_ref()?;
+    let age = chrome.counts.as_ref().map(|counts| {
+        view! { <span class="live-a">{since(COUNTED, counts.counts.as_of)} " old"</span> }
+    });
+    Some(
+        view! {
+            <p class="live" id="live" hidden title="Jobs by state, counted once for all viewers">
+                <span class="live-dot" aria-hidden="true"></span>
+                <b class="live-t">"Live"</b>
+                {age}
+            </p>
+        }
+        .into_any(),
+    )
 }
 
 fn source_block(source: &SourceChip) -> impl IntoView + use<> {
@@ -307,9 +332,20 @@ struct Entry {
     href: String,
     /// Whether the page is in it.
     on: bool,
-    figure: Option<String>,
-    /// How many things there want somebody, and the word for them; `None` where none do.
-    calls: Option<(i64, &'static str)>,
+    /// The name of its figure, and the number.
+    figure: Option<(&'static str, String)>,
+    /// How many things there want somebody.
+    calls: Option<Calls>,
+}
+
+/// Things that want somebody; not shown while there are none.
+#[derive(Clone, Copy)]
+struct Calls {
+    /// The figure's name.
+    name: &'static str,
+    number: i64,
+    /// What they are, after the number.
+    word: &'static str,
 }
 
 impl Entry {
@@ -333,12 +369,16 @@ fn entries(chrome: &Chrome) -> Vec<Entry> {
     let total = chrome
         .counts
         .as_ref()
-        .map(|counts| thousands(counts.total()));
+        .map_or_else(String::new, |counts| thousands(counts.total()));
     let all = links.jobs(&crate::ports::jobs::JobFilter::default(), None, None);
     let claims = links.claims(&crate::links::claims::ClaimsView::default(), None);
     let at = |section: Section| chrome.section == section;
     let in_jobs = matches!(chrome.section, Section::Jobs(_));
-    let stale = chrome.stale_claims.filter(|stale| *stale > 0);
+    let stale = Calls {
+        name: STALE_CLAIMS,
+        number: chrome.stale_claims.unwrap_or_default(),
+        word: "stale",
+    };
     vec![
         Entry::new(
             "i-overview",
@@ -347,11 +387,11 @@ fn entries(chrome: &Chrome) -> Vec<Entry> {
             at(Section::Overview),
         ),
         Entry {
-            figure: total,
+            figure: Some((ALL_JOBS, total)),
             ..Entry::new("i-jobs", "Jobs", all, in_jobs)
         },
         Entry {
-            calls: stale.map(|stale| (stale, "stale")),
+            calls: Some(stale),
             ..Entry::new("i-claims", "Claims", claims, at(Section::Claims))
         },
         Entry::new(
@@ -385,7 +425,7 @@ fn navigation(chrome: &Chrome) -> AnyView {
                         >
                             {icon(super::state::symbol(Some(state)))}
                             <span class="nav-t">{state.label()}</span> " "
-                            {figure.map(|n| view! { <span class="n">{n}</span> })}
+                            <span class="n" data-live=state.slug()>{figure}</span>
                         </a>
                     </li>
                 }
@@ -399,10 +439,11 @@ fn navigation(chrome: &Chrome) -> AnyView {
         .map(|entry| {
             let sub = (entry.symbol == "i-jobs").then(|| states.take()).flatten();
             let exact = entry.on && !matches!(chrome.section, Section::Jobs(Some(_)));
-            let calls = entry.calls.map(|(n, word)| {
+            let calls = entry.calls.map(|calls| {
                 view! {
-                    <span class="n warn">
-                        {thousands(n)} <span class="nav-w">{format!(" {word}")}</span>
+                    <span class="n warn" data-live-call=calls.name hidden=calls.number == 0>
+                        <span data-live=calls.name>{thousands(calls.number)}</span>
+                        <span class="nav-w">{format!(" {}", calls.word)}</span>
                     </span>
                 }
             });
@@ -415,7 +456,9 @@ fn navigation(chrome: &Chrome) -> AnyView {
                     >
                         {icon(entry.symbol)}
                         <span class="nav-t">{entry.words}</span> " "
-                        {entry.figure.map(|n| view! { <span class="n">{n}</span> })}
+                        {entry
+                            .figure
+                            .map(|(name, n)| view! { <span class="n" data-live=name>{n}</span> })}
                         {calls}
                     </a>
                     {sub}
@@ -429,7 +472,7 @@ fn navigation(chrome: &Chrome) -> AnyView {
         } else {
             "Jobs estimated"
         };
-        view! { <p>{format!("{how} once for all viewers, {}", counts.age())}</p> }
+        view! { <p>{how} " once for all viewers, " {ago(COUNTED, counts.counts.as_of)}</p> }
     });
     let foot: Vec<_> = chrome
         .foot
@@ -451,10 +494,11 @@ fn short_navigation(chrome: &Chrome) -> AnyView {
     let items: Vec<_> = entries(chrome)
         .into_iter()
         .map(|entry| {
-            let calls = entry.calls.map(|(n, word)| {
+            let calls = entry.calls.map(|calls| {
                 view! {
-                    <span class="tab-n">
-                        {thousands(n)} <span class="vh">{format!(" {word}")}</span>
+                    <span class="tab-n" data-live-call=calls.name hidden=calls.number == 0>
+                        <span data-live=calls.name>{thousands(calls.number)}</span>
+                        <span class="vh">{format!(" {}", calls.word)}</span>
                     </span>
                 }
             });

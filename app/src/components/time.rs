@@ -20,6 +20,40 @@ pub fn since(at: Instant) -> impl IntoView + use<> {
     view! { <time class="t" data-t="span" datetime=machine(at) title=exact_text(at)>{text}</time> }
 }
 
+/// Times that the page's stream moves on, each by a name.
+pub mod kept {
+    use leptos::prelude::*;
+
+    use super::{exact_text, machine};
+    use crate::components::relative;
+    use crate::components::shell::page_context;
+    use crate::model::state::Instant;
+
+    /// `2 s ago`.
+    pub fn ago(name: &'static str, at: Instant) -> impl IntoView + use<> {
+        let text = relative::ago((page_context().now - at).num_milliseconds().max(0));
+        view! {
+            <time class="t" data-live-at=name datetime=machine(at) title=exact_text(at)>{text}</time>
+        }
+    }
+
+    /// `2 s`.
+    pub fn since(name: &'static str, at: Instant) -> impl IntoView + use<> {
+        let text = relative::span((page_context().now - at).num_milliseconds().max(0));
+        view! {
+            <time
+                class="t"
+                data-t="span"
+                data-live-at=name
+                datetime=machine(at)
+                title=exact_text(at)
+            >
+                {text}
+            </time>
+        }
+    }
+}
+
 /// `27 Nov 2026, 14:05:31 UTC`.
 pub fn exact(at: Instant) -> impl IntoView + use<> {
     let text = at.format("%-d %b %Y, %H:%M:%S UTC").to_string();

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use hydration_context::SsrSharedContext;
 use leptos::prelude::*;
 
+pub use crate::components::shell::PageContext;
+use crate::components::shell::shell;
 pub use crate::components::shell::{Assets, Chrome};
-use crate::components::shell::{PageContext, shell};
 use crate::components::text::shown;
 use crate::components::time;
 
@@ -31,6 +32,17 @@ pub fn render(chrome: Chrome, page: impl FnOnce() -> AnyView) -> String {
     html
 }
 
+/// Renders a part of a page alone, for a page that is open already.
+pub fn fragment(context: PageContext, part: impl FnOnce() -> AnyView) -> String {
+    let owner = Owner::new_root(Some(Arc::new(SsrSharedContext::new_islands())));
+    let html = owner.with(|| {
+        provide_context(context);
+        part().to_html()
+    });
+    owner.cleanup();
+    html
+}
+
 fn document(chrome: &Chrome, page: AnyView) -> impl IntoView + use<> {
     let title = match &chrome.source {
         Some(source) => format!("{} · {} · Redrive", chrome.title, source.label),
@@ -49,9 +61,12 @@ fn document(chrome: &Chrome, page: AnyView) -> impl IntoView + use<> {
             ></script>
         }
     });
+    let live = chrome.events.as_ref().map(|_| {
+        view! { <script type="module" nonce=nonce.clone() src=assets.live_js></script> }
+    });
     view! {
         <!DOCTYPE html>
-        <html lang="en" data-now=time::machine(chrome.now)>
+        <html lang="en" data-now=time::machine(chrome.now) data-events=chrome.events.clone()>
             <head>
                 <meta charset="utf-8" />
                 <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -61,6 +76,7 @@ fn document(chrome: &Chrome, page: AnyView) -> impl IntoView + use<> {
                 <link rel="stylesheet" href=assets.css />
                 <script nonce=nonce src=assets.theme_js></script>
                 {start}
+                {live}
             </head>
             {shell(chrome, page)}
         </html>

@@ -10,6 +10,8 @@ use crate::components::number::{count, thousands};
 use crate::components::pager::{Pager, pager};
 use crate::components::shell::{CountsView, SourceChip, page_context};
 use crate::components::state;
+use crate::components::time::kept::ago;
+use crate::figures::{ALL_JOBS, COUNTED};
 use crate::links::{Cursor, SourceLinks};
 use crate::model::state::ListState;
 use crate::pages::messages::{in_place, seconds};
@@ -77,12 +79,13 @@ pub fn jobs_page(page: JobsPage) -> AnyView {
         } else {
             Trust::Estimate
         };
-        coverage(trust, counts.age())
+        coverage(trust, ago(COUNTED, counts.counts.as_of))
     });
     view! {
         <div class="page-h">
             <h1>{title(page.filter.state)}</h1>
             <p>{sentence(&page)}</p>
+            {chip(&page, &links)}
             {age}
         </div>
         {tabs(&page, &links)}
@@ -90,6 +93,19 @@ pub fn jobs_page(page: JobsPage) -> AnyView {
         {body(&page, &links)}
     }
     .into_any()
+}
+
+/// Says how many came while the page is open, and leads to them. Of a filtered list only what came
+/// into the whole list is known.
+fn chip(page: &JobsPage, links: &SourceLinks) -> Option<AnyView> {
+    let state = page.filter.state?;
+    let words = if page.filter.is_plain() {
+        "new".to_owned()
+    } else {
+        format!("in {}, filtered or not", state.label())
+    };
+    let newest = links.jobs(&page.filter, None, page.limit);
+    Some(view! { <a class="newchip" href=newest data-live-new=words></a> }.into_any())
 }
 
 fn total(page: &JobsPage) -> Option<i64> {
@@ -162,7 +178,7 @@ fn tabs(page: &JobsPage, links: &SourceLinks) -> AnyView {
                     href=href
                     aria-current=on(None).then_some("page")
                 >
-                    "All " <span class="tab-c">{total}</span>
+                    "All " <span class="tab-c" data-live=ALL_JOBS>{total}</span>
                 </a>
             </li>
         }
@@ -182,7 +198,13 @@ fn tabs(page: &JobsPage, links: &SourceLinks) -> AnyView {
                 <li>
                     <a class=class href=links.state(tab) aria-current=on.then_some("page")>
                         {icon(state::symbol(Some(tab)))} {tab.label()} " "
-                        <span class="tab-c" data-figure=tab.slug() data-value=value data-as-of=as_of>
+                        <span
+                            class="tab-c"
+                            data-figure=tab.slug()
+                            data-live=tab.slug()
+                            data-value=value
+                            data-as-of=as_of
+                        >
                             {figure(number)}
                         </span>
                     </a>

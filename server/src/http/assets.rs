@@ -33,6 +33,7 @@ pub fn urls(links: &Links) -> Assets {
         css: url("redrive.css"),
         theme_js: url("theme.js"),
         start_js: url("start.js"),
+        live_js: url("live.js"),
         app_js: url("app.js"),
         app_wasm: url("app.wasm"),
         sprite: url("sprite.svg"),

@@ -6,8 +6,8 @@ use app::actions::{Action, Outcome, Seen};
 use app::components::shell::flash::Flash;
 use app::components::shell::{Chrome, CountsView, Env, Section, SourceChip};
 use app::links::Links;
-use app::model::state::Instant;
-use app::pages::document;
+use app::model::state::{Instant, ListState};
+use app::pages::document::{self, PageContext};
 use app::pages::messages;
 use app::ports::error::StoreError;
 use app::ports::source::{Access, SourceInfo};
@@ -38,6 +38,7 @@ pub struct Visit {
     json: bool,
     source: Option<SourceHandle>,
     flash: Option<Flash>,
+    watched: Option<(ListState, i64)>,
     now: Instant,
 }
 
@@ -61,6 +62,7 @@ impl FromRequestParts<AppState> for Visit {
             json,
             source: None,
             flash: None,
+            watched: None,
             now: state.clock().now(),
         })
     }
@@ -115,6 +117,13 @@ impl Visit {
         self
     }
 
+    /// The page shows this list, and knows of no state row after this one.
+    #[must_use]
+    pub fn watching(mut self, list: Option<ListState>, since: i64) -> Self {
+        self.watched = list.map(|list| (list, since));
+        self
+    }
+
     /// Makes URLs.
     pub fn links(&self) -> &Links {
         self.state.links()
@@ -135,6 +144,15 @@ impl Visit {
         self.source
             .as_ref()
             .and_then(|source| read_only(source, &source.live.borrow()))
+    }
+
+    /// What the pieces of a page need to know of the page they stand on.
+    pub fn context(&self) -> PageContext {
+        PageContext {
+            links: self.state.links().clone(),
+            sprite: self.state.assets().sprite.as_str().into(),
+            now: self.now,
+        }
     }
 
     /// The source as pages show it.
@@ -325,6 +343,10 @@ impl Visit {
             foot: snapshot.as_ref().map(foot).unwrap_or_default(),
             actor: self.state.actor(),
             now: self.now,
+            events: self.source.as_ref().map(|source| {
+                let links = self.state.links().source(&source.config.name);
+                links.events(self.watched)
+            }),
             demo: self
                 .source
                 .as_ref()

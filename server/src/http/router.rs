@@ -12,7 +12,7 @@ use tower_http::trace::TraceLayer;
 
 use super::frame::Visit;
 use super::state::AppState;
-use super::{actions, assets, health, pages, security};
+use super::{actions, assets, events, health, pages, security};
 
 /// Everything, below the base path.
 pub fn router(state: AppState) -> Router {
@@ -54,6 +54,8 @@ fn routes() -> Router<AppState> {
             get(pages::trace::show),
         )
         .route("/s/{source}/claims", get(pages::claims::show))
+        .route("/s/{source}/charts", get(pages::overview::charts))
+        .route("/s/{source}/events", get(events::stream))
         .route("/s/{source}/servers", get(pages::servers::show))
         .route("/s/{source}/audit", get(pages::audit::show))
         .route("/api/requeue", post(actions::requeue))

@@ -2,6 +2,7 @@
 
 mod acting;
 mod claims;
+mod events;
 
 use std::sync::Arc;
 

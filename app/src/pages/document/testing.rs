@@ -27,12 +27,12 @@ pub(crate) fn chrome() -> Chrome {
             css: links.asset("redrive.css"),
             theme_js: links.asset("theme.js"),
             start_js: links.asset("start.js"),
+            live_js: links.asset("live.js"),
             app_js: links.asset("app.js"),
             app_wasm: links.asset("app.wasm"),
             sprite: links.asset("sprite.svg"),
             favicon: links.asset("favicon.svg"),
         },
-        links,
         nonce: "n0nce".into(),
         title: "Failed jobs".into(),
         section: Section::None,
@@ -46,8 +46,10 @@ pub(crate) fn chrome() -> Chrome {
             authenticated: false,
         },
         now: now(),
+        events: Some(links.source("prod").events(None)),
         demo: None,
         flash: None,
+        links,
     }
 }
 

@@ -42,7 +42,8 @@ fn a_document_is_whole_and_its_scripts_carry_the_nonce() {
     let html = Html::parse_document(&text);
     assert_eq!(texts(&html, "title"), ["Failed jobs · prod · Redrive"]);
     assert_eq!(texts(&html, "main h1"), ["Here"]);
-    assert_eq!(attr(&html, "script", "nonce"), ["n0nce", "n0nce"]);
+    assert_eq!(attr(&html, "script", "nonce"), ["n0nce"; 3]);
+    assert_eq!(attr(&html, "html", "data-events"), ["/ops/s/prod/events"]);
     assert_eq!(
         attr(&html, "script[type=module]", "data-wasm"),
         ["/ops/assets/app.wasm"]
@@ -64,6 +65,7 @@ fn every_url_lies_below_the_base_path() {
         "formaction",
         "data-js",
         "data-wasm",
+        "data-events",
     ] {
         for url in attr(&html, &format!("[{name}]"), name) {
             assert!(
@@ -79,7 +81,10 @@ fn without_the_browser_half_nothing_is_loaded() {
     let mut chrome = chrome();
     chrome.assets.app_js = String::new();
     chrome.assets.app_wasm = String::new();
-    assert!(attr(&html(chrome), "script[type=module]", "src").is_empty());
+    assert_eq!(
+        attr(&html(chrome), "script[type=module]", "src"),
+        ["/ops/assets/live.js"]
+    );
 }
 
 #[test]
@@ -104,7 +109,7 @@ fn a_hostile_title_stays_in_the_title() {
         texts(&html, "title"),
         ["</title><script>alert(1)</script>‹U+202E› · prod · Redrive"]
     );
-    assert_eq!(attr(&html, "script", "src").len(), 2);
+    assert_eq!(attr(&html, "script", "src").len(), 3);
 }
 
 #[test]
@@ -191,7 +196,10 @@ fn stale_claims_are_counted_in_the_navigation() {
     let mut chrome = self::chrome();
     chrome.stale_claims = Some(0);
     assert_eq!(
-        texts(&html(chrome), ".nav .n.warn, .tab-n"),
+        texts(
+            &html(chrome),
+            ".nav .n.warn:not([hidden]), .tab-n:not([hidden])"
+        ),
         Vec::<String>::new()
     );
 }

@@ -17,7 +17,7 @@ fn counts() -> CountsView {
             by_state: by_state.collect(),
             other: BTreeMap::new(),
             no_state: 3,
-            as_of: now(),
+            as_of: now() - chrono::TimeDelta::seconds(2),
             exact: true,
         },
         age_ms: 2_000,

@@ -21,6 +21,8 @@ pub async fn show(
         Ok(request) => request,
         Err(why) => return visit.malformed(&why),
     };
+    // What comes after this moment is new to the page, but for what its rows show already.
+    let known = source.live.borrow().collecting.highest;
     let (list, flash) = tokio::join!(
         source
             .store
@@ -33,6 +35,9 @@ pub async fn show(
         Err(StoreError::TimedOut(_)) if !visit.wants_json() => StatusCode::GATEWAY_TIMEOUT,
         Err(error) => return visit.failed(section, error),
     };
+    let rows = list.iter().flat_map(|list| &list.rows);
+    let known = rows.filter_map(|row| row.state.id).fold(known, i64::max);
+    let state = request.filter.state;
     let page = JobsPage {
         source: visit.chip(&source),
         cursor: match request.anchor {
@@ -49,5 +54,6 @@ pub async fn show(
     let title = title(page.filter.state);
     visit
         .with_flash(flash)
+        .watching(state, known)
         .page(status, title, section, move || jobs_page(page))
 }

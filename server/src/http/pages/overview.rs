@@ -1,17 +1,22 @@
-//! `/s/{source}`: the overview.
+//! `/s/{source}`: the overview, and `/s/{source}/charts`: its drawings alone.
+
+use std::sync::Arc;
 
 use app::components::shell::Section;
+use app::figures::Collecting;
 use app::model::state::ListState;
-use app::pages::overview::{OverviewPage, overview_page};
+use app::pages::document;
+use app::pages::overview::{Current, OverviewPage, Seen, overview_page, overview_parts};
 use app::ports::error::StoreError;
 use app::ports::jobs::{Anchor, JobFilter};
 use axum::http::StatusCode;
-use axum::response::Response;
+use axum::response::{Html, IntoResponse, Response};
 use axum_extra::extract::Query;
 use serde::Deserialize;
 
-use super::super::frame::{SourceVisit, flash};
-use crate::source::SERVER_GONE_MS;
+use super::super::frame::{SourceVisit, Visit, flash};
+use crate::source::insights::Reading;
+use crate::source::{SERVER_GONE_MS, SourceHandle};
 
 /// Failed jobs that the overview shows.
 const FAILURES: u32 = 10;
@@ -32,24 +37,63 @@ pub async fn show(
         state: Some(ListState::Failed),
         ..JobFilter::default()
     };
-    let (failures, servers, flash) = tokio::join!(
+    // What comes after this moment is new to the page, but for what its rows show already.
+    let known = source.live.borrow().collecting.highest;
+    let (failures, seen, flash) = tokio::join!(
         source.store.list(&failed, Anchor::Start, FAILURES),
-        source.store.servers(),
+        seen(&visit, &source),
         flash(&source, &query.done),
     );
-    if let Err(error @ (StoreError::Away(_) | StoreError::Absent(_))) = &servers {
-        return visit.failed(Section::Overview, error);
+    for error in [failures.as_ref().err(), seen.servers.as_ref().err()] {
+        if let Some(error @ (StoreError::Away(_) | StoreError::Absent(_))) = error {
+            return visit.failed(Section::Overview, error);
+        }
     }
-    let page = OverviewPage {
-        source: visit.chip(&source),
-        counts: visit.counts(&source),
-        failures,
-        servers,
-        stale_claims: source.stale_claims(),
-        gone_ms: SERVER_GONE_MS,
-    };
-    let visit = visit.with_flash(flash);
+    let rows = failures.iter().flat_map(|list| &list.rows);
+    let known = rows.filter_map(|row| row.state.id).fold(known, i64::max);
+    let visit = visit
+        .with_flash(flash)
+        .watching(Some(ListState::Failed), known);
     visit.page(StatusCode::OK, "Overview", Section::Overview, move || {
-        overview_page(page)
+        overview_page(OverviewPage { failures, seen })
     })
+}
+
+/// The drawings as they are now, for a page that is open. Asks no database.
+pub async fn charts(SourceVisit { visit, source }: SourceVisit) -> Response {
+    let seen = seen(&visit, &source).await;
+    let page = visit.context();
+    Html(document::fragment(page, || overview_parts(&seen))).into_response()
+}
+
+/// What the background looks saw; before the first one the servers are asked for now.
+async fn seen(visit: &Visit, source: &SourceHandle) -> Seen {
+    let snapshot = source.live.borrow().clone();
+    let servers = if snapshot.info.is_some() {
+        Ok(snapshot.servers.clone())
+    } else {
+        source.store.servers().await.map(Arc::new)
+    };
+    let skew = source.now(visit.now()) - visit.now();
+    let insights = &snapshot.insights;
+    Seen {
+        source: visit.chip(source),
+        counts: visit.counts(source),
+        servers,
+        stale_claims: snapshot.stale_claims(),
+        gone_ms: SERVER_GONE_MS,
+        digest: current(&insights.digest, skew),
+        forecast: current(&insights.forecast, skew),
+        findings: insights.findings.clone(),
+        collecting: Collecting::from(&snapshot.collecting),
+        version: insights.version(),
+    }
+}
+
+fn current<T>(reading: &Reading<T>, skew: chrono::TimeDelta) -> Current<T> {
+    Current {
+        value: reading.value.clone(),
+        at: reading.at.map(|at| at - skew),
+        trouble: reading.trouble.clone(),
+    }
 }

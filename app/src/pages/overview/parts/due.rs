@@ -1,0 +1,167 @@
+//! When retries come due.
+
+use leptos::prelude::*;
+
+use super::super::needs::{kind_filter, kind_words};
+use super::{Seen, nothing, part};
+use crate::charts::bars::{Bar, Bars, Part, bars};
+use crate::components::coverage::{Trust, coverage};
+use crate::components::number::thousands;
+use crate::components::text::visible;
+use crate::components::time::kept::ago;
+use crate::figures::PLANNED;
+use crate::links::SourceLinks;
+use crate::model::insights::forecast::Forecast;
+use crate::model::state::ListState;
+
+/// Kinds that are named.
+const NAMED: usize = 5;
+
+/// When the retries of the next hour come due.
+pub fn due(seen: &Seen, links: &SourceLinks) -> AnyView {
+    let content = match &seen.forecast.value {
+        Some(forecast) => due_drawn(forecast, links),
+        None => nothing(&seen.forecast, seen),
+    };
+    let covered = seen
+        .forecast
+        .value
+        .as_ref()
+        .zip(seen.forecast.at)
+        .map(|(forecast, at)| match forecast.known_to {
+            Some(to) => {
+                let to = to.format("%H:%M:%S").to_string();
+                coverage(Trust::Partial, view! { "up to " {to} " UTC" }).into_any()
+            }
+            None => coverage(Trust::Exact, ago(PLANNED, at)).into_any(),
+        });
+    part(
+        "due",
+        "Retries due in the next hour",
+        "UTC",
+        covered,
+        content,
+    )
+}
+
+fn due_drawn(forecast: &Forecast, links: &SourceLinks) -> AnyView {
+    let overdue = (forecast.overdue > 0).then(|| {
+        let (was, it) = if forecast.overdue == 1 {
+            ("was", "it")
+        } else {
+            ("were", "them")
+        };
+        let words = format!(
+            "{} more {was} due before, and nobody has released {it}.",
+            thousands(forecast.overdue)
+        );
+        view! { <p class="sub warn">{words}</p> }
+    });
+    if forecast.retries() == 0 {
+        return view! {
+            <p class="sub">"No retry comes due within the hour."</p>
+            {overdue}
+        }
+        .into_any();
+    }
+    let parts = [
+        Part {
+            class: "b-gave",
+            words: "last tries",
+        },
+        Part {
+            class: "b-a2",
+            words: "other retries",
+        },
+    ];
+    let drawn: Vec<Bar> = forecast
+        .steps
+        .iter()
+        .map(|step| Bar {
+            from: step.from,
+            counts: vec![step.last_tries, step.retries - step.last_tries],
+            hrefs: Vec::new(),
+        })
+        .collect();
+    let counts: Vec<String> = forecast
+        .steps
+        .iter()
+        .map(|step| step.retries.to_string())
+        .collect();
+    let end = forecast.to();
+    let from = forecast.steps.first().map_or(end, |step| step.from);
+    let label = format!(
+        "Retries due per five minutes from {} to {}: {}. Of these {} are the last try.",
+        from.format("%H:%M"),
+        end.format("%H:%M"),
+        counts.join(", "),
+        thousands(forecast.last_tries())
+    );
+    view! {
+        {bars(&Bars {
+            parts: &parts,
+            below: None,
+            bars: &drawn,
+            end,
+            ticks: 3,
+            numbered: true,
+            label,
+            step: "From, UTC",
+        })}
+        {overdue}
+        {kinds(forecast, links)}
+    }
+    .into_any()
+}
+
+/// The retries by kind, those with the most first.
+fn kinds(forecast: &Forecast, links: &SourceLinks) -> AnyView {
+    let kinds: Vec<_> = forecast
+        .kinds
+        .iter()
+        .take(NAMED)
+        .map(|kind| {
+            let href = links.jobs(&kind_filter(&kind.kind, ListState::Retrying), None, None);
+            let last = match kind.last_tries {
+                0 => String::new(),
+                n => format!("{} last", thousands(n)),
+            };
+            view! {
+                <tr>
+                    <th scope="row"><a href=href>{visible(&kind_words(&kind.kind))}</a></th>
+                    <td class="num">{thousands(kind.retries)}</td>
+                    <td class="num warn">{last}</td>
+                </tr>
+            }
+        })
+        .collect();
+    let others: i64 = forecast
+        .kinds
+        .iter()
+        .skip(NAMED)
+        .map(|kind| kind.retries)
+        .sum();
+    let others = (others > 0).then(|| {
+        view! {
+            <tr>
+                <th scope="row" class="sub">"other types"</th>
+                <td class="num">{thousands(others)}</td>
+                <td></td>
+            </tr>
+        }
+    });
+    view! {
+        <table class="tbl one due-t">
+            <caption class="vh">"Retries due within the hour by job type"</caption>
+            <thead>
+                <tr>
+                    <th scope="col">"Job type"</th>
+                    <th scope="col" class="num">"Due"</th>
+                    <th scope="col" class="num">"Last tries"</th>
+                </tr>
+            </thead>
+            <tbody>{kinds} {others}</tbody>
+        </table>
+    }
+    .into_any()
+}
