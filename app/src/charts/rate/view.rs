@@ -19,11 +19,14 @@ const WIDTHS: [(&str, f64, f64, i64); 3] = [
 
 /// Room for the numbers of the scale.
 const LEFT: f64 = 46.0;
-const TOP: f64 = 14.0;
+/// Room for the words above.
+const TOP: f64 = 24.0;
 /// Room for the words below.
 const BOTTOM: f64 = 26.0;
-/// Room for the last number.
-const RIGHT: f64 = 8.0;
+/// Room for the usual and the last number.
+const RIGHT: f64 = 84.0;
+/// Two numbers beside the line lie at least so far apart.
+const APART: f64 = 16.0;
 
 /// The chart with its finding and the same numbers as a table.
 pub fn rate_line(given: &RateLine<'_>) -> AnyView {
@@ -244,12 +247,10 @@ fn usual(given: &RateLine<'_>, frame: &Frame) -> Option<AnyView> {
         number(frame.width - RIGHT)
     );
     let words = format!("usual {}", given.usual.percent()?);
-    // Below the line where there is no room above it.
-    let words_y = if y < TOP + 14.0 { y + 14.0 } else { y - 5.0 };
     Some(
         view! {
             <path class="cbase" d=d></path>
-            <text class="lb halo" x=number(LEFT + 18.0) y=number(words_y)>{words}</text>
+            <text class="lb" x=number(frame.width - RIGHT + 6.0) y=number(y + 4.0)>{words}</text>
         }
         .into_any(),
     )
@@ -264,16 +265,16 @@ fn fallen(given: &RateLine<'_>, frame: &Frame) -> Option<AnyView> {
         number(TOP - 6.0),
         number(frame.base)
     );
-    let (class, words_x) = if x > frame.width / 2.0 {
-        ("lb-b bad end halo", x - 5.0)
+    let class = if x > frame.width / 2.0 {
+        "lb-b bad end"
     } else {
-        ("lb-b bad halo", x + 5.0)
+        "lb-b bad"
     };
     let words = format!("fell, seen from {}", since.format("%H:%M"));
     Some(
         view! {
             <path class="cfall" d=d></path>
-            <text class=class x=number(words_x) y=number(frame.base - 8.0)>{words}</text>
+            <text class=class x=number(x) y=number(TOP - 10.0)>{words}</text>
         }
         .into_any(),
     )
@@ -294,15 +295,23 @@ fn last(given: &RateLine<'_>, frame: &Frame) -> Option<AnyView> {
     } else {
         "cdot"
     };
-    let words_y = if y > frame.base - 24.0 {
-        y - 9.0
-    } else {
-        y + 18.0
+    // The usual number keeps its place beside its line.
+    let usual_y = given.usual.share().map(|share| frame.y(share));
+    let words_y = match usual_y {
+        Some(usual_y) if (y - usual_y).abs() < APART && y < usual_y => usual_y - APART,
+        Some(usual_y) if (y - usual_y).abs() < APART => usual_y + APART,
+        _ => y,
     };
+    let class = if given.fallen_since.is_some() {
+        "lb-b bad"
+    } else {
+        "lb-b"
+    };
+    let words_x = frame.width - RIGHT + 6.0;
     Some(
         view! {
             <circle class=dot cx=number(x) cy=number(y) r="3.5"></circle>
-            <text class="lb-b end halo" x=number(x) y=number(words_y)>{rate.percent()?}</text>
+            <text class=class x=number(words_x) y=number(words_y + 4.0)>{rate.percent()?}</text>
         }
         .into_any(),
     )

@@ -16,6 +16,10 @@ pub const DAY: i64 = 24;
 /// Hours of a week.
 pub const WEEK: i64 = 7 * DAY;
 const SLOTS_PER_HOUR: i64 = HOUR_SECONDS / SLOT_SECONDS;
+/// Rates over time are shown in steps of so many hours.
+const STEPS: [i64; 4] = [1, 3, 6, 12];
+/// A step holds so many first attempts on average, or is longer: fewer show little but chance.
+const ENOUGH: u64 = 30;
 
 /// What a digest is made of, as the store gave it.
 #[derive(Debug, Clone)]
@@ -214,6 +218,29 @@ impl Digest {
             pending: pending(false),
             pending_again: pending(true),
         }
+    }
+
+    /// First attempts of the last seven days in steps of so many hours: the shortest that hold
+    /// enough of them. Steps begin at midnight UTC, and those without any are left out.
+    pub fn first_by_steps(&self) -> (i64, Vec<(i64, Rate)>) {
+        let in_steps = |hours: i64| {
+            let mut steps: BTreeMap<i64, Rate> = BTreeMap::new();
+            for (hour, rate) in &self.first_by_hour {
+                let sum = steps.entry(hour.div_euclid(hours) * hours).or_default();
+                *sum = sum.plus(*rate);
+            }
+            steps
+        };
+        let ended: u64 = self.first_by_hour.iter().map(|(_, r)| r.denominator).sum();
+        let is_enough = |steps: &BTreeMap<i64, Rate>| {
+            u64::try_from(steps.len()).is_ok_and(|len| ended >= ENOUGH.saturating_mul(len))
+        };
+        let enough = STEPS
+            .into_iter()
+            .map(|hours| (hours, in_steps(hours)))
+            .find(|(_, steps)| is_enough(steps));
+        let (hours, steps) = enough.unwrap_or_else(|| (DAY, in_steps(DAY)));
+        (hours, steps.into_iter().collect())
     }
 
     /// How many hours of the last seven days anything was counted of: those since the first.

@@ -32,12 +32,12 @@ pub(super) fn hour_span(hour: i64) -> Option<(Instant, Instant)> {
 fn part(
     name: &'static str,
     title: &'static str,
-    sub: &'static str,
+    sub: &str,
     covered: Option<AnyView>,
     content: AnyView,
 ) -> AnyView {
     let id = format!("{name}-h");
-    let sub = (!sub.is_empty()).then(|| view! { <p class="sub">{sub}</p> });
+    let sub = (!sub.is_empty()).then(|| view! { <p class="sub">{sub.to_owned()}</p> });
     view! {
         <section class="sec" aria-labelledby=id.clone() data-part=name>
             <div class="sec-h">
@@ -81,14 +81,21 @@ fn nothing<T>(read: &Current<T>, seen: &Seen) -> AnyView {
 
 /// The first-attempt success rate of the last seven days.
 pub(super) fn rate(seen: &Seen) -> AnyView {
-    let content = match &seen.digest.value {
-        Some(digest) => rate_drawn(digest),
-        None => nothing(&seen.digest, seen),
+    let (steps, content) = match &seen.digest.value {
+        Some(digest) => {
+            let (length, steps) = digest.first_by_steps();
+            let words = match length {
+                1 => " by the hour".to_owned(),
+                hours => format!(" in steps of {hours} hours"),
+            };
+            (words, rate_drawn(digest, length, &steps))
+        }
+        None => (String::new(), nothing(&seen.digest, seen)),
     };
     part(
         "rate",
         "First-attempt success rate",
-        "7 days by hour, counted per job, 95\u{202f}% band",
+        &format!("7 days{steps}, counted per job, 95\u{202f}% band"),
         seen.digest
             .value
             .as_ref()
@@ -97,10 +104,12 @@ pub(super) fn rate(seen: &Seen) -> AnyView {
     )
 }
 
-fn rate_drawn(digest: &Digest) -> AnyView {
+fn rate_drawn(digest: &Digest, length: i64, steps: &[(i64, Rate)]) -> AnyView {
     let last = hour(digest.read_at);
-    let mut known = digest.first_by_hour.iter().peekable();
-    let points: Vec<RatePoint> = (last + 1 - WEEK..=last)
+    let first = (last + 1 - WEEK).div_euclid(length);
+    let mut known = steps.iter().peekable();
+    let points: Vec<RatePoint> = (first..=last.div_euclid(length))
+        .map(|step| step * length)
         .filter_map(|hour| {
             let (at, _) = hour_span(hour)?;
             let rate = known.next_if(|(known, _)| *known == hour);
@@ -119,7 +128,7 @@ fn rate_drawn(digest: &Digest) -> AnyView {
         end,
         usual: digest.first.usual,
         fallen_since: digest.fall.and_then(|fall| slot_start(fall.from)),
-        subject: "First-attempt success over seven days by the hour",
+        subject: "First-attempt success over seven days",
         finding: &rate_finding(digest),
         counted: "First attempts",
     })

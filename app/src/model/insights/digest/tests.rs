@@ -105,6 +105,30 @@ fn first_attempts_are_summed_by_the_hour_and_compared_with_the_week_before() {
 }
 
 #[test]
+fn a_line_has_steps_that_hold_enough() {
+    let hour = hour(now());
+    let last = (hour + 1) * 6 - 1;
+    let steps = |per_hour: u64| {
+        let digest = digest(|raw| {
+            raw.first = (0..WEEK)
+                .map(|ago| first("Import", last - ago * 6, per_hour, per_hour))
+                .collect();
+        });
+        digest.first_by_steps()
+    };
+    assert_eq!(steps(30).0, 1);
+    assert_eq!(steps(29).0, 3);
+    // The running hour is the one from 14:00; the week began on the 20th at 15:00.
+    let (length, six) = steps(6);
+    assert_eq!((length, six.len()), (6, 29));
+    assert_eq!(six[0], (hour - 14 - WEEK + 12, Rate::new(18, 18)));
+    assert_eq!(six[1], (hour - 14 - WEEK + 18, Rate::new(36, 36)));
+    assert_eq!(six[28], (hour - 2, Rate::new(18, 18)));
+    assert_eq!(steps(1).0, 24);
+    assert_eq!(digest(|_| {}).first_by_steps(), (1, Vec::new()));
+}
+
+#[test]
 fn a_fall_of_one_kind_is_told_with_its_numbers() {
     let end = slot(now());
     let digest = digest(|raw| {
