@@ -30,6 +30,7 @@ use crate::model::claim::evidence::{Asked, Evidence, Owner};
 use crate::model::claim::table::{ClaimsTable, Lack, Shape};
 use crate::model::claim::verdict::{Judgement, Verdict};
 use crate::model::claim::{Claim, ClaimStatus};
+use crate::model::state::Instant;
 use crate::ports::claims::{AGE_BUCKETS, ClaimFigures};
 use crate::ports::error::StoreError;
 use crate::ports::source::Dialect;
@@ -67,6 +68,19 @@ pub struct TableView {
     pub shape: Result<Shape, String>,
     /// Its numbers.
     pub figures: FiguresView,
+    /// The last periodic purge; `None` where there was none since the program started.
+    pub last_purge: Option<LastPurge>,
+}
+
+/// A periodic purge that is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastPurge {
+    /// When it was over.
+    pub at: Instant,
+    /// When the next one begins.
+    pub next: Instant,
+    /// How many rows went, or why none did.
+    pub rows: Result<u64, String>,
 }
 
 /// A table's numbers, as far as they are known.

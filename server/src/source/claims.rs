@@ -1,9 +1,11 @@
 //! Claims of a source: its tables, the index from keys to jobs, verdicts, and the provider.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
 
 use app::model::claim::ClaimsTable;
 use app::model::claim::table::Shape;
+use app::pages::claims::LastPurge;
 use app::ports::claims::ClaimStore;
 use app::ports::error::StoreError;
 use app::ports::histories::HistoryStore;
@@ -39,6 +41,8 @@ pub struct SourceClaims {
     lookups: watch::Sender<Lookups>,
     /// Asks providers; `None` where no table says how.
     pub provider: Option<Provider>,
+    /// The last periodic purge of each table, by name.
+    purges: Mutex<HashMap<String, LastPurge>>,
 }
 
 impl SourceClaims {
@@ -73,7 +77,19 @@ impl SourceClaims {
             index: KeyIndex::default(),
             lookups: watch::Sender::default(),
             provider,
+            purges: Mutex::default(),
         })
+    }
+
+    /// The last periodic purge of a table.
+    pub fn last_purge(&self, table: &str) -> Option<LastPurge> {
+        let purges = self.purges.lock().unwrap_or_else(PoisonError::into_inner);
+        purges.get(table).cloned()
+    }
+
+    fn purged(&self, table: &str, last: LastPurge) {
+        let mut purges = self.purges.lock().unwrap_or_else(PoisonError::into_inner);
+        purges.insert(table.to_owned(), last);
     }
 
     /// Whether tables are looked for: where none is configured, and that is not switched off.

@@ -107,8 +107,17 @@ fn ended(known: &Evidence) -> AnyView {
                 .as_ref()
                 .and_then(|(kind, _)| kind.as_deref())
                 .map_or("its error is not stored", short_type);
-            view! { {format!("Attempt {n} failed: ")} {visible(kind)} }.into_any()
+            view! { {format!("Attempt {n} failed: ")} {breakable(kind)} }.into_any()
         }
+    }
+}
+
+/// A type's name that breaks before its usual ending rather than anywhere.
+fn breakable(kind: &str) -> AnyView {
+    const ENDING: &str = "Exception";
+    match kind.strip_suffix(ENDING) {
+        Some(stem) if !stem.is_empty() => view! { {visible(stem)} <wbr /> {ENDING} }.into_any(),
+        _ => view! { {visible(kind)} }.into_any(),
     }
 }
 

@@ -148,11 +148,6 @@ fn retention(page: &ClaimsPage, table: &TableView, shape: &Shape) -> AnyView {
         ),
         (Some(_), None) => Some("its time cannot be read".into_any()),
     };
-    let periodic = if table.table.purge {
-        "on: Redrive purges by itself, now and then"
-    } else {
-        "off: set purge = true for this table in redrive.toml to purge by itself"
-    };
     view! {
         <section class="sec" aria-labelledby="ret">
             <header class="sec-h"><h2 id="ret">"Retention"</h2>{age(table)}</header>
@@ -160,12 +155,35 @@ fn retention(page: &ClaimsPage, table: &TableView, shape: &Shape) -> AnyView {
                 {headline}
                 <dl class="params">
                     {oldest.map(|oldest| view! { <div><dt>"Oldest"</dt><dd>{oldest}</dd></div> })}
-                    <div><dt>"Periodic purge"</dt><dd>{periodic}</dd></div>
+                    <div><dt>"Periodic purge"</dt><dd>{periodic(table)}</dd></div>
                     <div><dt>"Never purged"</dt><dd>"Sending rows, whatever their age"</dd></div>
                 </dl>
                 {purge(page, table, shape, number)}
             </div>
         </section>
+    }
+    .into_any()
+}
+
+/// Whether Redrive purges by itself, what became of it the last time, and when it does so again.
+fn periodic(table: &TableView) -> AnyView {
+    if !table.table.purge {
+        return "off: set purge = true for this table in redrive.toml to purge by itself"
+            .into_any();
+    }
+    let Some(last) = &table.last_purge else {
+        return "on, every hour".into_any();
+    };
+    let became = match &last.rows {
+        Ok(rows) => count(i64::try_from(*rows).unwrap_or(i64::MAX), "row") + " went ",
+        Err(why) => format!("failed ({}) ", shown(why)),
+    };
+    view! {
+        "on, every hour: "
+        {became}
+        {time::ago(last.at)}
+        ", next "
+        {time::exact(last.next)}
     }
     .into_any()
 }

@@ -4,7 +4,9 @@ use app::components::shell::Section;
 use app::links::claims::{ClaimCursor, ClaimList, ClaimsView, parse_cutoff};
 use app::model::claim::table::{ClaimsTable, Shape};
 use app::model::state::Instant;
-use app::pages::claims::{ClaimRows, ClaimsPage, FiguresView, TableView, claims_page, title};
+use app::pages::claims::{
+    ClaimRows, ClaimsPage, FiguresView, LastPurge, TableView, claims_page, title,
+};
 use app::ports::claims::{ClaimAnchor, Wanted};
 use app::ports::error::StoreError;
 use app::ports::source::Dialect;
@@ -135,7 +137,13 @@ pub async fn show(
     let page = ClaimsPage {
         source: visit.chip(&source),
         dialect: dialect(&source),
-        tables: watched.iter().map(|seen| table_view(now, seen)).collect(),
+        tables: watched
+            .iter()
+            .map(|seen| {
+                let last_purge = source.claims.last_purge(&seen.table.name);
+                table_view(now, seen, last_purge)
+            })
+            .collect(),
         chosen,
         view: asked.view,
         cursor: asked.cursor,
@@ -194,7 +202,7 @@ fn dialect(source: &SourceHandle) -> Dialect {
     }
 }
 
-fn table_view(now: Instant, seen: &Watched) -> TableView {
+fn table_view(now: Instant, seen: &Watched, last_purge: Option<LastPurge>) -> TableView {
     TableView {
         table: seen.table.clone(),
         shape: seen
@@ -210,5 +218,6 @@ fn table_view(now: Instant, seen: &Watched) -> TableView {
                 figures: figures.clone(),
             },
         },
+        last_purge,
     }
 }

@@ -8,6 +8,7 @@ use app::actions::Actor;
 use app::model::claim::ClaimsTable;
 use app::model::claim::table::Shape;
 use app::model::state::Instant as Moment;
+use app::pages::claims::LastPurge;
 use app::ports::claims::{ClaimFigures, Purge};
 use app::ports::error::StoreError;
 use chrono::TimeDelta;
@@ -191,11 +192,19 @@ async fn purge_on(claims: &SourceClaims, store: &dyn Store, clock: &SharedClock)
     }
     loop {
         for table in claims.configured.iter().filter(|table| table.purge) {
-            match purge(claims, store, table, clock).await {
+            let rows = purge(claims, store, table, clock).await;
+            match &rows {
                 Ok(0) => {}
                 Ok(rows) => tracing::info!(table = table.name, rows, "old Sent claims are purged"),
                 Err(error) => tracing::warn!(table = table.name, %error, "nothing was purged"),
             }
+            let at = clock.now();
+            let last = LastPurge {
+                at,
+                next: TimeDelta::from_std(PURGE).map_or(at, |pause| at + pause),
+                rows: rows.map_err(|error| error.to_string()),
+            };
+            claims.purged(&table.name, last);
         }
         tokio::time::sleep(PURGE).await;
     }

@@ -94,6 +94,7 @@ pub(super) fn view_of(table: ClaimsTable) -> TableView {
             figures: Arc::new(figures()),
             age_ms: 2_000,
         },
+        last_purge: None,
     }
 }
 

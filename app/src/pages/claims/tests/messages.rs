@@ -1,4 +1,7 @@
+use chrono::TimeDelta;
+
 use super::fixture::*;
+use crate::components::job_rows::testing::now;
 use crate::links::claims::{ClaimCursor, ClaimList};
 use crate::pages::claims::*;
 use crate::pages::document::testing::{attr, texts};
@@ -170,4 +173,36 @@ fn how_far_jobs_were_looked_for_is_said() {
         ..none()
     });
     assert!(texts(&html, ".claims-n").contains(&words.to_owned()));
+}
+
+#[test]
+fn a_periodic_purge_says_what_it_did_and_when_it_comes_again() {
+    let told = |last_purge: Option<LastPurge>| {
+        let mut page = page(Ok(ClaimRows::default()));
+        let mut view = view_of(ClaimsTable {
+            purge: true,
+            ..table()
+        });
+        view.last_purge = last_purge;
+        page.tables = vec![view];
+        texts(&html(page), ".ret .params dd").join(" | ")
+    };
+    assert!(told(None).contains("| on, every hour |"), "{}", told(None));
+    let last = |rows| {
+        Some(LastPurge {
+            at: now() - TimeDelta::minutes(20),
+            next: now() + TimeDelta::minutes(40),
+            rows,
+        })
+    };
+    let went = told(last(Ok(1_200)));
+    assert!(
+        went.contains("on, every hour: 1,200 rows went 20 min ago, next "),
+        "{went}"
+    );
+    let failed = told(last(Err("the database is away".to_owned())));
+    assert!(
+        failed.contains("on, every hour: failed (the database is away) 20 min ago, next "),
+        "{failed}"
+    );
 }
