@@ -70,4 +70,4 @@ end2end/node_modules/.package-lock.json: end2end/package-lock.json
 
 ## bench: pages beside the bare SQL for the same rows; see docs/benchmarks.md
 bench: site
-	cargo bench --package server --bench pages
+	cargo bench --package server --bench pages --bench claims

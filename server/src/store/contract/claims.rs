@@ -3,6 +3,7 @@
 
 pub mod acts;
 pub mod answers;
+pub mod at_once;
 pub mod detection;
 pub mod jobs;
 pub mod keys;
@@ -17,6 +18,7 @@ use app::model::claim::table::{ClaimsTable, Columns, Shape};
 use app::model::state::Instant;
 use app::ports::audit::AuditStore;
 use app::ports::claims::ClaimStore;
+use app::ports::histories::HistoryStore;
 use app::ports::jobs::JobStore;
 use async_trait::async_trait;
 use chrono::TimeDelta;
@@ -25,9 +27,9 @@ use crate::clock::{Clock as _, SystemClock};
 use crate::store::usual;
 
 /// What the checks ask of a store.
-pub trait Stores: ClaimStore + JobStore + AuditStore {}
+pub trait Stores: ClaimStore + JobStore + AuditStore + HistoryStore {}
 
-impl<T: ClaimStore + JobStore + AuditStore> Stores for T {}
+impl<T: ClaimStore + JobStore + AuditStore + HistoryStore> Stores for T {}
 
 /// A database with Hangfire's tables and our own, for the length of a check.
 #[async_trait]

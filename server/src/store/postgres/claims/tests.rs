@@ -85,6 +85,7 @@ holds! {
     what_may_not_be_done_is_refused: contract::acts::what_may_not_be_done_is_refused;
     a_claim_is_marked_as_sent_once: contract::acts::a_claim_is_marked_as_sent_once;
     answers_are_kept: contract::answers::answers_are_kept;
+    at_once_is_what_single_reads_give: contract::at_once::at_once_is_what_single_reads_give;
     only_old_sent_claims_go: contract::purges::only_old_sent_claims_go;
     two_purges_share_the_work: contract::purges::two_purges_share_the_work;
     without_claim_times_nothing_goes: contract::purges::without_claim_times_nothing_goes;
@@ -104,5 +105,13 @@ async fn one_of_two_reclaims_wins() {
         };
         let rounds = contract::races::rounds(250);
         contract::races::one_of_two_reclaims_wins(&bench, way, rounds, FAILED_AGAIN).await;
+    }
+}
+
+#[tokio::test]
+async fn without_an_audit_there_is_no_past() {
+    if let Some(bench) = Postgres::new().await {
+        let no_audit = "DROP SCHEMA redrive CASCADE";
+        contract::at_once::without_an_audit_there_is_no_past(&bench, no_audit).await;
     }
 }

@@ -78,7 +78,14 @@ holds! {
     what_may_not_be_done_is_refused: contract::acts::what_may_not_be_done_is_refused;
     a_claim_is_marked_as_sent_once: contract::acts::a_claim_is_marked_as_sent_once;
     answers_are_kept: contract::answers::answers_are_kept;
+    at_once_is_what_single_reads_give: contract::at_once::at_once_is_what_single_reads_give;
     only_old_sent_claims_go: contract::purges::only_old_sent_claims_go;
     two_purges_share_the_work: contract::purges::two_purges_share_the_work;
     without_claim_times_nothing_goes: contract::purges::without_claim_times_nothing_goes;
+}
+
+#[tokio::test]
+async fn without_an_audit_there_is_no_past() {
+    let no_audit = "DROP TABLE redrive_audit";
+    contract::at_once::without_an_audit_there_is_no_past(&File::new().await, no_audit).await;
 }
