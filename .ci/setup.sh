@@ -17,6 +17,7 @@ need npm npm "brings Node programs: wasm-opt, which shrinks the browser's half, 
 if [ "$want" = test ]; then
   [ -n "${CHROMIUM:-}" ] || need chromium chromium "the browser that the end-to-end tests drive"
   ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need initdb postgresql "a scratch database server for the tests"
+  need promtool prometheus "evaluates the example alert rules over a replay"
   PATH="$PATH:/usr/sbin" need pgbouncer pgbouncer "a pooling proxy, behind which the tests read and act"
 fi
 

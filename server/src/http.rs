@@ -6,6 +6,7 @@ pub mod events;
 pub mod frame;
 pub mod health;
 pub mod hosts;
+pub mod metrics;
 pub mod pages;
 pub mod query;
 pub mod router;

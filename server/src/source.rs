@@ -25,10 +25,14 @@ pub mod arrivals;
 pub mod claims;
 pub mod insights;
 pub mod sampler;
+pub mod totals;
 
 use claims::SourceClaims;
 use claims::look::{self, Watched};
 use insights::Insights;
+use totals::Totals;
+
+use crate::store::read_times::Measured;
 
 /// A server whose heartbeat is older than this is gone: Hangfire's own default.
 pub const SERVER_GONE_MS: i64 = 5 * 60_000;
@@ -44,6 +48,7 @@ pub trait Store:
     + CollectorStore
     + InsightStore
     + HealthStore
+    + Measured
 {
 }
 
@@ -57,6 +62,7 @@ impl<T> Store for T where
         + CollectorStore
         + InsightStore
         + HealthStore
+        + Measured
 {
 }
 
@@ -94,6 +100,8 @@ pub struct Snapshot {
     pub collecting: Progress,
     /// What it counted, what is planned, and faults that need somebody.
     pub insights: Insights,
+    /// What it counted altogether; `None` until its numbers were read.
+    pub totals: Option<Arc<Totals>>,
     /// Why the last look failed, in words.
     pub trouble: Option<String>,
 }

@@ -8,6 +8,7 @@ pub(crate) mod contract;
 pub mod decode;
 pub(crate) mod insights;
 pub mod postgres;
+pub mod read_times;
 pub(crate) mod rollups;
 pub mod sqlite;
 mod task;

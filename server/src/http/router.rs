@@ -12,7 +12,7 @@ use tower_http::trace::TraceLayer;
 
 use super::frame::Visit;
 use super::state::AppState;
-use super::{actions, assets, events, health, pages, security};
+use super::{actions, assets, events, health, metrics, pages, security};
 
 /// Everything, below the base path.
 pub fn router(state: AppState) -> Router {
@@ -66,6 +66,7 @@ fn routes() -> Router<AppState> {
         .route("/assets/{name}", get(assets::serve))
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
+        .route("/metrics", get(metrics::show))
 }
 
 fn claim_actions() -> Router<AppState> {

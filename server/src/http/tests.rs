@@ -3,6 +3,7 @@
 mod acting;
 mod claims;
 mod events;
+mod metrics;
 
 use std::sync::Arc;
 

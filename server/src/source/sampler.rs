@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::claims::{SourceClaims, look};
-use super::{Snapshot, Store, insights};
+use super::{Snapshot, Store, insights, totals};
 use crate::clock::SharedClock;
 
 /// The pause between two looks.
@@ -45,6 +45,7 @@ pub async fn run(
         () = count => {}
         () = insights::run(store.as_ref(), &clock, &live) => {}
         () = look::run(claims, store.clone(), clock.clone(), &live) => {}
+        () = totals::run(store.as_ref(), &clock, &live) => {}
         () = stop.cancelled() => {}
     }
 }
@@ -79,6 +80,7 @@ fn merge(snapshot: &mut Snapshot, seen: Result<Snapshot, StoreError>) {
                 claims: snapshot.claims.take(),
                 collecting: std::mem::take(&mut snapshot.collecting),
                 insights: std::mem::take(&mut snapshot.insights),
+                totals: snapshot.totals.take(),
                 ..seen
             };
         }

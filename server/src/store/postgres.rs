@@ -39,6 +39,7 @@ use pool::Pool;
 pub use session::{Session, Work, spawned};
 
 use crate::clock::SharedClock;
+use crate::store::read_times::{Measured, ReadTimes};
 
 /// One Hangfire schema of a `PostgreSQL` database.
 #[derive(Clone)]
@@ -67,7 +68,7 @@ impl PostgresStore {
             ));
         }
         Ok(Self {
-            session: Session::new(connect::pool(url)?, schema),
+            session: Session::new(connect::pool(url, ReadTimes::default())?, schema),
             clock,
             own_tables: Arc::default(),
             limits: Limits::default(),
@@ -97,7 +98,7 @@ impl PostgresStore {
     /// holds the password.
     pub fn with_claims_in(self, url: &str) -> Result<Self, StoreError> {
         Ok(Self {
-            claims: Some(connect::pool(url)?),
+            claims: Some(connect::pool(url, self.read_times().clone())?),
             ..self
         })
     }
@@ -128,6 +129,12 @@ impl PostgresStore {
         if let Some(claims) = &self.claims {
             claims.close().await;
         }
+    }
+}
+
+impl Measured for PostgresStore {
+    fn read_times(&self) -> &ReadTimes {
+        self.session.pool().times()
     }
 }
 

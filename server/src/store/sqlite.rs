@@ -15,6 +15,7 @@ use sqlx::SqlitePool;
 use tokio::sync::Mutex;
 
 use crate::clock::SharedClock;
+use crate::store::read_times::{Measured, ReadTimes};
 
 mod act;
 mod audit;
@@ -62,16 +63,23 @@ struct Inner {
     /// Whether somebody asked for Redrive's own tables, so that they are made up for where the
     /// file was away or busy at that moment.
     own_tables: AtomicBool,
+    times: ReadTimes,
 }
 
 impl SqliteStore {
     /// A store on the file at `path`, which is opened when it is first needed, and again when
     /// another file has taken its place. `read_only` says, in words, why it must not be written.
     pub fn lazy(path: &Path, clock: SharedClock, read_only: Option<String>) -> Self {
-        Self::on(path, clock, read_only, true)
+        Self::on(path, clock, read_only, true, ReadTimes::default())
     }
 
-    fn on(path: &Path, clock: SharedClock, read_only: Option<String>, of_hangfire: bool) -> Self {
+    fn on(
+        path: &Path,
+        clock: SharedClock,
+        read_only: Option<String>,
+        of_hangfire: bool,
+        times: ReadTimes,
+    ) -> Self {
         Self {
             inner: Arc::new(Inner {
                 path: path.to_owned(),
@@ -80,6 +88,7 @@ impl SqliteStore {
                 of_hangfire,
                 opened: Mutex::new(None),
                 own_tables: AtomicBool::new(false),
+                times,
             }),
             limits: Limits::default(),
             claims: None,
@@ -91,8 +100,9 @@ impl SqliteStore {
     #[must_use]
     pub fn with_claims_in(self, path: &Path) -> Self {
         let (clock, read_only) = (self.inner.clock.clone(), self.inner.read_only.clone());
+        let times = self.inner.times.clone();
         Self {
-            claims: Some(Arc::new(Self::on(path, clock, read_only, false))),
+            claims: Some(Arc::new(Self::on(path, clock, read_only, false, times))),
             ..self
         }
     }
@@ -156,6 +166,12 @@ impl SqliteStore {
                     .unwrap_or_else(|| "the file cannot be written".to_owned()),
             )
         })
+    }
+}
+
+impl Measured for SqliteStore {
+    fn read_times(&self) -> &ReadTimes {
+        &self.inner.times
     }
 }
 

@@ -7,6 +7,7 @@ use sqlx::ConnectOptions as _;
 use sqlx::postgres::PgConnectOptions;
 
 use super::pool::Pool;
+use crate::store::read_times::ReadTimes;
 
 /// The parameters of a URL that the driver knows. It would log the values of others, and a
 /// misspelt password is still a password.
@@ -45,12 +46,12 @@ fn options(url: &str) -> Option<PgConnectOptions> {
 }
 
 /// A pool that connects when first asked, so that a database that is away at the start is an
-/// error on a page and not the end of the process.
+/// error on a page and not the end of the process. Its reads are counted in `times`.
 ///
 /// # Errors
 /// [`StoreError::Unreadable`] where the URL is not one of `PostgreSQL`. The message never holds
 /// the password.
-pub fn pool(url: &str) -> Result<Pool, StoreError> {
+pub fn pool(url: &str, times: ReadTimes) -> Result<Pool, StoreError> {
     let options = options(url)
         .ok_or_else(|| {
             StoreError::Unreadable(
@@ -65,7 +66,7 @@ pub fn pool(url: &str) -> Result<Pool, StoreError> {
         .disable_statement_logging();
     // As with the driver: no cache, no names.
     let named = !url.contains("statement-cache-capacity=0");
-    Ok(Pool::new(options, named))
+    Ok(Pool::new(options, named, times))
 }
 
 /// A database URL as it may be shown and logged: user, host, port and database, never the
@@ -120,7 +121,7 @@ mod tests {
     #[tokio::test]
     async fn a_url_that_cannot_be_read_is_refused_without_showing_it() {
         for url in ["postgres://ada:s3cret@db:no-port/shop", "s3cret"] {
-            let Err(error) = pool(url) else {
+            let Err(error) = pool(url, ReadTimes::default()) else {
                 panic!("must be refused: {url}");
             };
             assert!(!error.to_string().contains("s3cret"), "{error}");

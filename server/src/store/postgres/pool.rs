@@ -22,6 +22,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::conn::Conn;
+use crate::store::read_times::ReadTimes;
 
 /// Longest wait for a connection.
 pub(super) const ACQUIRE: Duration = Duration::from_secs(3);
@@ -55,18 +56,25 @@ struct Inner {
     idle: Mutex<Vec<Conn>>,
     permits: Arc<Semaphore>,
     named: AtomicBool,
+    times: ReadTimes,
 }
 
 impl Pool {
     /// A pool that has not connected yet; `named`: whether names may be tried.
-    pub fn new(options: PgConnectOptions, named: bool) -> Self {
+    pub fn new(options: PgConnectOptions, named: bool, times: ReadTimes) -> Self {
         let most = usize::try_from(MAX_CONNECTIONS).unwrap_or(1);
         Self(Arc::new(Inner {
             options,
             idle: Mutex::default(),
             permits: Arc::new(Semaphore::new(most)),
             named: AtomicBool::new(named),
+            times,
         }))
+    }
+
+    /// How long its reads took.
+    pub fn times(&self) -> &ReadTimes {
+        &self.0.times
     }
 
     /// Begins a transaction with a message made by `begin!`.

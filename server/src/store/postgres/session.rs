@@ -12,6 +12,7 @@ use std::pin::Pin;
 use std::sync::{Arc, RwLock};
 
 use app::ports::error::StoreError;
+use tokio::time::Instant;
 
 use super::conn::{Conn, begin};
 use super::errors;
@@ -164,8 +165,8 @@ impl Session {
         T: Send + 'static,
         F: for<'c> Fn(&'c mut Conn, Arc<Layout>) -> Work<'c, T> + Send + Sync + 'static,
     {
-        let session = self.clone();
-        spawned(async move {
+        let (session, began) = (self.clone(), Instant::now());
+        let read = spawned(async move {
             let layout = session.layout_now().await?;
             let error = match session.read_named(kind, &work, layout.clone()).await {
                 Err(error) if errors::is_changed_layout(&error) => error,
@@ -180,7 +181,9 @@ impl Session {
                 .await
                 .map_err(|error| meant(&error))
         })
-        .await
+        .await;
+        self.pool.times().count(began.elapsed(), &read);
+        read
     }
 
     /// The tables as they were last seen; looked at first where they were not yet.

@@ -35,6 +35,17 @@ impl SqliteStore {
         F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
         T: Send + 'static,
     {
+        let began = Instant::now();
+        let read = self.read_untimed(limit, work).await;
+        self.inner.times.count(began.elapsed(), &read);
+        read
+    }
+
+    async fn read_untimed<T, F>(&self, limit: Duration, work: F) -> Result<T, StoreError>
+    where
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
+        T: Send + 'static,
+    {
         let opened = self.opened().await?;
         let task = tokio::spawn(async move {
             let mut connection = opened.readers.acquire().await?;

@@ -8,6 +8,7 @@ on_both! {
     what_the_url_cannot_mean_is_said,
     a_jobs_page_shows_its_claim,
     a_table_that_is_dropped_costs_no_more_than_itself,
+    metrics_tell_of_claims_and_jobs,
 }
 
 async fn stale_claims_are_listed_with_their_verdicts(claims: Claims) {
@@ -100,4 +101,60 @@ async fn a_table_that_is_dropped_costs_no_more_than_itself(claims: Claims) {
         claims.site.get("/s/main/jobs/2").await.status,
         StatusCode::OK
     );
+}
+
+async fn metrics_tell_of_claims_and_jobs(claims: Claims) {
+    let mut live = claims.site.state.source("main").unwrap().live.clone();
+    live.wait_for(|seen| seen.counts.is_some()).await.unwrap();
+    let body = claims.site.get("/metrics").await.body;
+    let series = metrics::series(&body);
+    let of = |series_of: &str| series[series_of].to_string();
+    for (status, count) in [
+        ("sending", "3"),
+        ("stale", "3"),
+        ("sent", "1"),
+        ("other", "0"),
+    ] {
+        let name = format!(r#"redrive_claims{{source="main",claims="emails",status="{status}"}}"#);
+        assert_eq!(of(&name), count, "{status}");
+    }
+    assert_eq!(
+        of(r#"redrive_claims_readable{source="main",claims="emails"}"#),
+        "1"
+    );
+    assert_eq!(of(r#"redrive_source_up{source="main"}"#), "1");
+    assert_eq!(of(r#"redrive_jobs{source="main",state="succeeded"}"#), "4");
+    assert_eq!(of(r#"redrive_jobs{source="main",state="failed"}"#), "0");
+    let reads = series[r#"redrive_database_read_seconds_count{source="main",result="ok"}"#];
+    assert!(reads >= 3.0, "{reads}");
+    // Scraping reads nothing.
+    let again = claims
+        .site
+        .state
+        .source("main")
+        .unwrap()
+        .store
+        .read_times()
+        .counted();
+    let counted: u64 = again
+        .iter()
+        .map(|one| one.get_histogram().get_sample_count())
+        .sum();
+    for _ in 0..20 {
+        claims.site.get("/metrics").await;
+    }
+    let after = claims
+        .site
+        .state
+        .source("main")
+        .unwrap()
+        .store
+        .read_times()
+        .counted();
+    let after: u64 = after
+        .iter()
+        .map(|one| one.get_histogram().get_sample_count())
+        .sum();
+    // The background looks may have read something meanwhile, but not once for each scrape.
+    assert!(after - counted < 20, "{counted} {after}");
 }

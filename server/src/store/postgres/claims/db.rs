@@ -2,6 +2,7 @@
 
 use crate::store::postgres::conn::{Conn, begin};
 use app::ports::error::StoreError;
+use tokio::time::Instant;
 
 use crate::store::postgres::errors;
 use crate::store::postgres::pool::{Pool, Purpose};
@@ -27,8 +28,9 @@ where
     T: Send + 'static,
     F: for<'c> FnOnce(&'c mut Conn) -> Work<'c, T> + Send + 'static,
 {
+    let (times, began) = (pool.times().clone(), Instant::now());
     let pool = pool.clone();
-    spawned(async move {
+    let read = spawned(async move {
         let result = async {
             // Unnamed statements, each planned for its own values: the share of claims that are
             // stale decides which index serves.
@@ -40,7 +42,9 @@ where
         .await;
         result.map_err(|error| map(&error))
     })
-    .await
+    .await;
+    times.count(began.elapsed(), &read);
+    read
 }
 
 /// What a driver's error means where claims are read.
