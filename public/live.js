@@ -4,7 +4,7 @@
 const root = document.documentElement;
 const status = document.getElementById('live');
 const LONGEST_WAIT = 30_000;
-const CHARTS_PAUSE = 10_000;
+const CHARTS_PAUSE = 15_000;
 
 let source = null;
 let again = 0;

@@ -2,7 +2,7 @@
 
 import type { Page } from '@playwright/test';
 import { database, databaseOf, recorded, redrive, sql, stop, type Redrive } from '../support/setup';
-import { demo, expect, test } from '../support/test';
+import { demo, expect, hydrated, test } from '../support/test';
 
 let server: Redrive;
 let name: string;
@@ -101,6 +101,28 @@ test('the overview counts too, and its age goes on @js', async ({ page }) => {
   expect(await counted.getAttribute('datetime')).not.toBe(before);
 });
 
+test('drawings are replaced where they stand, but not the one that is read @js', async ({ page }) => {
+  test.setTimeout(90_000);
+  await page.goto(demo('/s/main'));
+  const parts = page.locator('[data-part]');
+  await expect(parts).toHaveCount(5);
+  const steady = page.locator('[data-part="rate"], [data-part="spread"], [data-part="finished"]');
+  const boxes = () => steady.evaluateAll((all) => all.map((part) => part.getBoundingClientRect().height));
+  const before = await boxes();
+  await page.locator('[data-part="finished"] summary').click();
+  await parts.evaluateAll((all) => all.forEach((part) => part.setAttribute('data-old', '')));
+  // Somebody reads the table: its part stays until the pointer is elsewhere.
+  await page.locator('[data-part="due"]').hover();
+  await expect(page.locator('[data-part][data-old]')).toHaveCount(2, { timeout: 50_000 });
+  await expect(page.locator('[data-part="due"][data-old]')).toHaveCount(1);
+  await page.locator('[data-part="finished"] summary').evaluate((summary: HTMLElement) => summary.blur());
+  await page.mouse.move(0, 0);
+  await expect(page.locator('[data-part][data-old]')).toHaveCount(0, { timeout: 50_000 });
+  await expect(page.locator('[data-part="finished"] details')).toHaveAttribute('open', '');
+  await page.locator('[data-part="finished"] summary').click();
+  expect(await boxes()).toEqual(before);
+});
+
 test('a page that nobody looks at has no stream @js', async ({ page }) => {
   await remember(page);
   await page.goto(`${server.url}/s/main`);
@@ -137,6 +159,7 @@ test('a stream that breaks is opened again @js', async ({ page }) => {
   const own = database('live-again', recorded('article'));
   const first = await redrive(['serve', '--database', own]);
   await page.goto(`${first.url}/s/main`);
+  await hydrated(page);
   await expect(page.locator('#live')).toHaveAttribute('data-state', 'live');
   await stop(first);
   await expect(page.locator('#live')).toHaveText(/^Reconnecting/);
@@ -148,6 +171,7 @@ test('a stream that breaks is opened again @js', async ({ page }) => {
 test('open pages do not hold the program up @js', async ({ page }) => {
   const own = await redrive(['serve', '--database', database('live-stop', recorded('article'))]);
   await page.goto(`${own.url}/s/main`);
+  await hydrated(page);
   await expect(page.locator('#live')).toHaveAttribute('data-state', 'live');
   const began = Date.now();
   await stop(own);

@@ -105,7 +105,9 @@ fn chip(page: &JobsPage, links: &SourceLinks) -> Option<AnyView> {
         format!("in {}, filtered or not", state.label())
     };
     let newest = links.jobs(&page.filter, None, page.limit);
-    Some(view! { <a class="newchip" href=newest data-live-new=words></a> }.into_any())
+    // Its text keeps its place before anything came.
+    let none = format!("+0 {words}");
+    Some(view! { <a class="newchip" href=newest data-live-new=words>{none}</a> }.into_any())
 }
 
 fn total(page: &JobsPage) -> Option<i64> {

@@ -119,7 +119,7 @@ pub fn overview_page(page: OverviewPage) -> AnyView {
             <div class="sec-h">
                 <h2 id="newest-h">"Newest failures"</h2>
                 <p class="sub">"by job id"</p>
-                <a class="newchip" href=links.overview() data-live-new="new"></a>
+                <a class="newchip" href=links.overview() data-live-new="new">"+0 new"</a>
                 <a class="sec-more" href=links.state(ListState::Failed)>"All failed jobs"</a>
             </div>
             {newest(&failures, &links)}

@@ -27,6 +27,8 @@ mod tests;
 
 /// The pause between two looks at the numbers, and at the schedule.
 const PAUSE: Duration = Duration::from_secs(10);
+/// The pause while nothing was collected yet: the first numbers are wanted soon.
+const FIRST: Duration = Duration::from_secs(1);
 /// The pause between two rounds of health checks, and between two checks of a round.
 const CHECKS: Duration = Duration::from_mins(1);
 const CHECK: Duration = Duration::from_secs(1);
@@ -138,9 +140,13 @@ impl<S: InsightStore + HealthStore + ?Sized> Reader<'_, S> {
             let began = Instant::now();
             match self.read_numbers(read.as_ref()).await {
                 Ok(version) => read = version,
-                Err(error) => self.publish(|insights| insights.digest.take(Err(error), self.now())),
+                Err(error) => {
+                    let now = self.now();
+                    self.publish(|insights| insights.digest.take(Err(error), now));
+                }
             }
-            tokio::time::sleep(PAUSE.max(began.elapsed() * REST)).await;
+            let pause = if read.is_none() { FIRST } else { PAUSE };
+            tokio::time::sleep(pause.max(began.elapsed() * REST)).await;
         }
     }
 
