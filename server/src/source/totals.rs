@@ -16,6 +16,7 @@ use tokio::time::Instant;
 
 use super::Snapshot;
 use crate::clock::SharedClock;
+use crate::collector::Progress;
 
 pub use counted::{Counted, Label, Sums, Totals};
 
@@ -39,22 +40,27 @@ pub async fn run<S: InsightStore + ?Sized>(
     live: &watch::Sender<Snapshot>,
 ) {
     let mut reader = Reader::default();
+    let mut pause = PAUSE;
     loop {
+        // At first for the collector, which says then whether it collects here.
+        tokio::time::sleep(pause).await;
         let began = Instant::now();
-        // While history is being indexed, its attempts are not what happens now.
-        let is_indexed = {
-            let collecting = &live.borrow().collecting;
-            collecting.caught_up || collecting.position.is_none()
-        };
-        if is_indexed || reader.has_read() {
+        let indexed = is_indexed(&live.borrow().collecting);
+        if indexed || reader.has_read() {
             match reader.read(store, clock.now()).await {
                 Ok(Some(totals)) => live.send_modify(|snapshot| snapshot.totals = Some(totals)),
                 Ok(None) => {}
                 Err(error) => tracing::debug!(%error, "totals could not be read"),
             }
         }
-        tokio::time::sleep(PAUSE.max(began.elapsed() * REST)).await;
+        pause = PAUSE.max(began.elapsed() * REST);
     }
+}
+
+/// Whether what is counted is no longer the history that was there before: its attempts are not what
+/// happens now. Of another process that collects nothing is known.
+fn is_indexed(collecting: &Progress) -> bool {
+    collecting.caught_up || collecting.position.is_none()
 }
 
 /// Reads totals, each time only what may have changed.

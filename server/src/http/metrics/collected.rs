@@ -93,6 +93,15 @@ pub(super) fn families(seen: &[Seen<'_>]) -> Vec<MetricFamily> {
             }),
         ),
         family(
+            "redrive_collector_newest_row_timestamp_seconds",
+            "The time of the newest state row that is counted.",
+            MetricType::GAUGE,
+            each(|seen| {
+                let position = seen.live.collecting.position.as_ref()?;
+                Some(float(position.newest_at?.timestamp()))
+            }),
+        ),
+        family(
             "redrive_collector_written_timestamp_seconds",
             "When the collected numbers last changed, by the database's clock.",
             MetricType::GAUGE,

@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use app::model::collect::position::Position;
 use app::model::collect::{AttemptSums, DelaySums};
 use app::model::insights::{
     AttemptsRow, Coverage, DelaysRow, DueRetry, FirstAttemptsRow, JobKind, Pending, RecoveryRow,
@@ -296,4 +297,19 @@ async fn kinds_beyond_the_most_are_summed() {
     let totals = reader.read(&store, now()).await.unwrap().unwrap();
     assert_eq!(totals.counted().count(), MOST_KINDS + 1);
     assert_eq!(of(&totals, &Label::Others).first, Rate::new(70, 70));
+}
+
+#[test]
+fn history_that_is_being_indexed_is_not_shown() {
+    let elsewhere = Progress::default();
+    let indexing = Progress {
+        position: Some(Position::default()),
+        ..elsewhere.clone()
+    };
+    let there = Progress {
+        caught_up: true,
+        ..indexing.clone()
+    };
+    let shown = [&elsewhere, &indexing, &there].map(is_indexed);
+    assert_eq!(shown, [true, false, true]);
 }
