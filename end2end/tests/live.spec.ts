@@ -168,8 +168,9 @@ test('a stream that breaks is opened again @js', async ({ page }) => {
   await stop(second);
 });
 
-test('open pages do not hold the program up @js', async ({ page }) => {
-  const own = await redrive(['serve', '--database', database('live-stop', recorded('article'))]);
+test('open pages below a base path are live, and do not hold the program up @js', async ({ page }) => {
+  const below = ['--base-path', '/ops/redrive'];
+  const own = await redrive(['serve', '--database', database('live-stop', recorded('article')), ...below]);
   await page.goto(`${own.url}/s/main`);
   await hydrated(page);
   await expect(page.locator('#live')).toHaveAttribute('data-state', 'live');
