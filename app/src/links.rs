@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::model::state::{Instant, ListState};
-use crate::ports::jobs::{Anchor, JobFilter};
+use crate::ports::failures::ChangedKey;
+use crate::ports::jobs::JobFilter;
 
 pub mod claims;
 
@@ -68,8 +69,20 @@ impl SourceLinks {
 
     /// A list with its filter; `limit` only where it is not the default.
     pub fn jobs(&self, filter: &JobFilter, cursor: Option<&Cursor>, limit: Option<u32>) -> String {
+        self.jobs_in(None, filter, cursor, limit)
+    }
+
+    /// The same in an order; `None` leaves it to the list.
+    pub fn jobs_in(
+        &self,
+        order: Option<Order>,
+        filter: &JobFilter,
+        cursor: Option<&Cursor>,
+        limit: Option<u32>,
+    ) -> String {
         let mut query = Query::default();
         query.filter(filter);
+        query.push_some("order", order.map(Order::slug));
         if let Some(limit) = limit {
             query.push("limit", &limit.to_string());
         }
@@ -124,13 +137,59 @@ impl SourceLinks {
     }
 }
 
-/// Where a page of a list lies, as it travels in URLs: opaque, and valid for its filter alone.
+/// The order of a list of jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// By job id, newest first.
+    Id,
+    /// By the beginning of the current state, latest first.
+    Changed,
+}
+
+impl Order {
+    /// The word in URLs.
+    pub fn slug(self) -> &'static str {
+        match self {
+            Self::Id => "id",
+            Self::Changed => "changed",
+        }
+    }
+
+    /// Reads the word of a URL.
+    pub fn from_slug(slug: &str) -> Option<Self> {
+        [Self::Id, Self::Changed]
+            .into_iter()
+            .find(|order| order.slug() == slug)
+    }
+}
+
+/// The place of a row in a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In the order of ids.
+    Id(i64),
+    /// In the order of change.
+    Changed(ChangedKey),
+}
+
+impl Place {
+    /// The order that it is a place in.
+    pub fn order(self) -> Order {
+        match self {
+            Self::Id(_) => Order::Id,
+            Self::Changed(_) => Order::Changed,
+        }
+    }
+}
+
+/// Where a page of a list lies, as it travels in URLs: opaque, and valid for its filter and order
+/// alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cursor {
-    /// Rows older than this job.
-    After(i64),
-    /// Rows newer than this job.
-    Before(i64),
+    /// Rows older than this one.
+    After(Place),
+    /// Rows newer than this one.
+    Before(Place),
 }
 
 /// Why a cursor could not be used.
@@ -140,7 +199,7 @@ pub enum CursorError {
     #[error("this page marker is damaged")]
     Garbage,
     /// It was made for a list with another filter or order.
-    #[error("this page marker belongs to a list with other filters")]
+    #[error("this page marker belongs to a list with other filters or in another order")]
     Foreign,
 }
 
@@ -152,50 +211,72 @@ impl Cursor {
         }
     }
 
-    /// The position in the list.
-    pub fn anchor(self) -> Anchor {
-        match self {
-            Self::After(id) => Anchor::OlderThan(id),
-            Self::Before(id) => Anchor::NewerThan(id),
-        }
+    /// The row that it names.
+    pub fn place(self) -> Place {
+        let (Self::After(place) | Self::Before(place)) = self;
+        place
     }
 
     fn encode(self, filter: &JobFilter) -> String {
-        let (Self::After(id) | Self::Before(id)) = self;
-        format!("1.{id}.{:08x}", fingerprint(filter))
+        let print = fingerprint(filter);
+        match self.place() {
+            Place::Id(id) => format!("1.{id}.{print:08x}"),
+            Place::Changed(ChangedKey { changed_at, job }) => {
+                format!("2.{}.{job}.{print:08x}", changed_at.timestamp_micros())
+            }
+        }
     }
 
-    /// Reads the text of an `after` parameter.
+    /// Reads the text of an `after` parameter. Where no order is asked for, it is the cursor's own.
     ///
     /// # Errors
     /// [`CursorError`] where it is not a cursor, or one of another list.
-    pub fn after(text: &str, filter: &JobFilter) -> Result<Self, CursorError> {
-        decode(text, filter).map(Self::After)
+    pub fn after(
+        text: &str,
+        filter: &JobFilter,
+        order: Option<Order>,
+    ) -> Result<Self, CursorError> {
+        decode(text, filter, order).map(Self::After)
     }
 
-    /// Reads the text of a `before` parameter.
+    /// Reads the text of a `before` parameter, in the same way.
     ///
     /// # Errors
     /// [`CursorError`] where it is not a cursor, or one of another list.
-    pub fn before(text: &str, filter: &JobFilter) -> Result<Self, CursorError> {
-        decode(text, filter).map(Self::Before)
+    pub fn before(
+        text: &str,
+        filter: &JobFilter,
+        order: Option<Order>,
+    ) -> Result<Self, CursorError> {
+        decode(text, filter, order).map(Self::Before)
     }
 }
 
-fn decode(text: &str, filter: &JobFilter) -> Result<i64, CursorError> {
-    let mut parts = text.split('.');
-    let (Some("1"), Some(id), Some(print), None) =
-        (parts.next(), parts.next(), parts.next(), parts.next())
-    else {
-        return Err(CursorError::Garbage);
-    };
-    let id = id.parse().map_err(|_| CursorError::Garbage)?;
-    let print = u32::from_str_radix(print, 16).map_err(|_| CursorError::Garbage)?;
-    if print == fingerprint(filter) {
-        Ok(id)
+fn decode(text: &str, filter: &JobFilter, order: Option<Order>) -> Result<Place, CursorError> {
+    let (place, print) = read(text).ok_or(CursorError::Garbage)?;
+    let is_of_order = order.is_none_or(|order| order == place.order());
+    if print == fingerprint(filter) && is_of_order {
+        Ok(place)
     } else {
         Err(CursorError::Foreign)
     }
+}
+
+/// The place and the fingerprint in a cursor's text.
+fn read(text: &str) -> Option<(Place, u32)> {
+    let parts: Vec<&str> = text.split('.').collect();
+    let (place, print) = match parts.as_slice() {
+        ["1", id, print] => (Place::Id(id.parse().ok()?), print),
+        ["2", micros, job, print] => {
+            let key = ChangedKey {
+                changed_at: Instant::from_timestamp_micros(micros.parse().ok()?)?,
+                job: job.parse().ok()?,
+            };
+            (Place::Changed(key), print)
+        }
+        _ => return None,
+    };
+    Some((place, u32::from_str_radix(print, 16).ok()?))
 }
 
 fn fingerprint(filter: &JobFilter) -> u32 {
@@ -294,28 +375,63 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_belongs_to_its_filter() {
-        let text = Cursor::After(77).encode(&failed());
-        assert_eq!(Cursor::after(&text, &failed()), Ok(Cursor::After(77)));
-        let other = JobFilter {
-            queue: Some("mail".into()),
-            ..failed()
+    fn a_cursor_belongs_to_its_filter_and_order() {
+        let by_id = Cursor::After(Place::Id(77));
+        let key = ChangedKey {
+            changed_at: Instant::from_timestamp_micros(1_793_600_000_000_001).unwrap(),
+            job: 77,
         };
-        assert_eq!(Cursor::after(&text, &other), Err(CursorError::Foreign));
+        let by_change = Cursor::After(Place::Changed(key));
+        let texts = [by_id, by_change].map(|cursor| cursor.encode(&failed()));
+        assert!(texts[0].starts_with("1.77."), "{texts:?}");
+        assert!(texts[1].starts_with("2.1793600000000001.77."), "{texts:?}");
+        let read = |text: &str, order| Cursor::after(text, &failed(), order);
+        for (text, cursor, own, other) in [
+            (&texts[0], by_id, Order::Id, Order::Changed),
+            (&texts[1], by_change, Order::Changed, Order::Id),
+        ] {
+            assert_eq!(read(text, None), Ok(cursor));
+            assert_eq!(read(text, Some(own)), Ok(cursor));
+            assert_eq!(read(text, Some(other)), Err(CursorError::Foreign));
+            let filter = JobFilter {
+                queue: Some("mail".into()),
+                ..failed()
+            };
+            assert_eq!(
+                Cursor::after(text, &filter, None),
+                Err(CursorError::Foreign)
+            );
+        }
         for garbage in [
             "",
             "1",
             "1.x.0",
             "2.77.00000000",
+            "2.x.77.00000000",
+            "2.9223372036854775807.77.00000000",
+            "3.77.00000000",
             "1.77.zz",
             "1.77.0.0",
             "9223372036854775808",
         ] {
             assert_eq!(
-                Cursor::before(garbage, &failed()),
+                Cursor::before(garbage, &failed(), None),
                 Err(CursorError::Garbage),
                 "{garbage}"
             );
         }
+    }
+
+    #[test]
+    fn an_order_stands_in_the_url_where_it_is_asked_for() {
+        let links = Links::new("").source("prod");
+        assert_eq!(
+            links.jobs_in(Some(Order::Id), &failed(), None, Some(10)),
+            "/s/prod/jobs?state=failed&order=id&limit=10"
+        );
+        for order in [Order::Id, Order::Changed] {
+            assert_eq!(Order::from_slug(order.slug()), Some(order));
+        }
+        assert_eq!(Order::from_slug("size"), None);
     }
 }

@@ -6,6 +6,7 @@ pub mod audit;
 pub mod claims;
 pub mod collector;
 pub mod error;
+pub mod failures;
 pub mod health;
 pub mod histories;
 pub mod insights;

@@ -27,7 +27,7 @@ const RUNS: usize = 3;
 const DAYS: i64 = 14;
 const TYPES: i64 = 12;
 
-const TABLES: [&str; 8] = [
+const TABLES: [&str; 10] = [
     "collector",
     "collector_job",
     "attempts",
@@ -36,6 +36,8 @@ const TABLES: [&str; 8] = [
     "recovery",
     "delays",
     "gauges",
+    "failure_groups",
+    "failures",
 ];
 
 #[tokio::main]

@@ -11,6 +11,7 @@ use app::model::collect::batch::{Batch, Changes};
 use app::model::collect::position::Position;
 use app::ports::collector::{CollectorStore, Look};
 use app::ports::error::StoreError;
+use chrono::TimeDelta;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -31,6 +32,8 @@ const TROUBLE: Duration = Duration::from_secs(5);
 /// Jobs that vanished are looked for this often, so many remembered ones at a time.
 const SWEEP: Duration = Duration::from_secs(30);
 const SWEPT: u32 = 2_000;
+/// A job's newest row and its state may differ for a moment, while the job changes.
+const CHANGING: TimeDelta = TimeDelta::minutes(1);
 /// Batches become no smaller than this.
 const FEWEST_ROWS: u32 = 100;
 
@@ -113,6 +116,8 @@ pub struct Collector {
     swept_at: Instant,
     /// The last job that was looked at for whether it is still there.
     swept_to: i64,
+    /// The last job that the index was compared with.
+    mended_to: i64,
 }
 
 impl Collector {
@@ -133,6 +138,7 @@ impl Collector {
             kept_at: now,
             swept_at: now,
             swept_to: 0,
+            mended_to: 0,
         }
     }
 
@@ -155,6 +161,7 @@ impl Collector {
                     "the database was restored or rebuilt: reading its state rows from the start"
                 );
                 self.publish(|progress| progress.arrivals = None);
+                self.mended_to = 0;
                 return self.write(from, anew, &Changes::default()).await;
             }
         };
@@ -162,14 +169,11 @@ impl Collector {
         let highest = look.highest;
         let seen_to = from.watermark;
         let caught_up = to.watermark >= highest;
-        let passed = if from == to && changes == Changes::default() {
+        let is_indexed = to.indexed;
+        if from == to && changes == Changes::default() {
             self.show(from);
-            self.sweep().await?
-        } else {
-            self.write(from, to, &changes).await?
-        };
-        if passed == Passed::Elsewhere {
-            return Ok(passed);
+        } else if self.write(from, to, &changes).await? == Passed::Elsewhere {
+            return Ok(Passed::Elsewhere);
         }
         self.publish(|progress| {
             progress.highest = highest;
@@ -181,7 +185,13 @@ impl Collector {
                 Arc::make_mut(arrivals).take(&look.batch.rows);
             }
         });
-        Ok(if caught_up { Passed::Idle } else { passed })
+        if !caught_up {
+            return Ok(Passed::More);
+        }
+        if !is_indexed {
+            return self.mend().await;
+        }
+        self.sweep().await
     }
 
     /// The position after a look; as an error the one to begin with anew, where the ids are not
@@ -247,20 +257,23 @@ impl Collector {
         }
     }
 
-    /// Forgets jobs that vanished with all their rows.
+    /// Forgets jobs that vanished with all their rows, and mends the index.
     async fn sweep(&mut self) -> Result<Passed, StoreError> {
         if self.swept_at.elapsed() < SWEEP {
             return Ok(Passed::Idle);
         }
-        self.sweep_now().await
+        self.swept_at = Instant::now();
+        if self.sweep_now().await? == Passed::Elsewhere || self.mend().await? == Passed::Elsewhere {
+            return Ok(Passed::Elsewhere);
+        }
+        Ok(Passed::Idle)
     }
 
-    /// As the pass does now and then.
+    /// Forgets some of the jobs that vanished, as the pass does now and then.
     ///
     /// # Errors
     /// As the store's.
     pub async fn sweep_now(&mut self) -> Result<Passed, StoreError> {
-        self.swept_at = Instant::now();
         let Some(from) = self.leased().await? else {
             return Ok(Passed::Elsewhere);
         };
@@ -278,8 +291,44 @@ impl Collector {
             changes.forgotten.push(job);
         }
         let to = from.clone();
-        self.write(from, to, &changes).await?;
-        Ok(Passed::Idle)
+        self.write(from, to, &changes).await
+    }
+
+    /// Compares the index with some of the jobs, and makes up for what differs: rows that were
+    /// written before there was an index, jobs that somebody changed without a row. The index is
+    /// whole when all were looked at once.
+    ///
+    /// # Errors
+    /// As the store's.
+    pub async fn mend(&mut self) -> Result<Passed, StoreError> {
+        let Some(from) = self.leased().await? else {
+            return Ok(Passed::Elsewhere);
+        };
+        let astray = self.store.astray(&from, self.mended_to).await?;
+        self.mended_to = astray.last.unwrap_or(0);
+        let mut changes = Changes {
+            prune: astray.last.is_none(),
+            ..Changes::default()
+        };
+        for (job, stray) in &astray.strays {
+            if let Some(failure) = stray.failure(from.watermark) {
+                changes.failures.insert(*job, failure);
+            }
+        }
+        // A job may be about to come into the state that its newest row names.
+        let before = self.clock.now() - CHANGING;
+        for (job, since) in astray.stale {
+            if since < before && !changes.failures.contains_key(&job) {
+                changes.left.push(job);
+            }
+        }
+        let mut to = from.clone();
+        to.indexed |= astray.last.is_none();
+        if from == to && changes == Changes::default() {
+            self.show(from);
+            return Ok(Passed::More);
+        }
+        self.write(from, to, &changes).await
     }
 
     fn show(&mut self, position: Position) {

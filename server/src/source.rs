@@ -10,6 +10,7 @@ use app::ports::audit::AuditStore;
 use app::ports::claims::ClaimStore;
 use app::ports::collector::CollectorStore;
 use app::ports::error::StoreError;
+use app::ports::failures::FailureStore;
 use app::ports::health::HealthStore;
 use app::ports::histories::HistoryStore;
 use app::ports::insights::InsightStore;
@@ -49,6 +50,7 @@ pub trait Store:
     + InsightStore
     + HealthStore
     + Measured
+    + FailureStore
 {
 }
 
@@ -63,6 +65,7 @@ impl<T> Store for T where
         + InsightStore
         + HealthStore
         + Measured
+        + FailureStore
 {
 }
 

@@ -6,6 +6,7 @@ pub mod claim_note;
 #[cfg(test)]
 pub(crate) mod contract;
 pub mod decode;
+pub(crate) mod failures;
 pub(crate) mod insights;
 pub mod postgres;
 pub mod read_times;

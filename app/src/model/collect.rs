@@ -18,7 +18,9 @@
 //! number either.
 
 pub mod batch;
+mod failure;
 mod fold;
+mod hash;
 mod histogram;
 mod increments;
 mod memory;
@@ -26,6 +28,7 @@ pub mod position;
 #[cfg(test)]
 mod tests;
 
+pub use failure::{Failure, FailureGroup, Stray, server_number};
 pub use histogram::{BOUNDS_MS, Histogram};
 pub use increments::{
     AttemptKey, AttemptSums, DelayKey, DelaySums, FirstKey, FirstSums, Gauge, Increments,

@@ -12,13 +12,17 @@ use crate::components::shell::{CountsView, SourceChip, page_context};
 use crate::components::state;
 use crate::components::time::kept::ago;
 use crate::figures::{ALL_JOBS, COUNTED};
-use crate::links::{Cursor, SourceLinks};
+use crate::links::{Cursor, Order, SourceLinks};
 use crate::model::state::ListState;
 use crate::pages::messages::{in_place, seconds};
 use crate::ports::error::StoreError;
 use crate::ports::jobs::{JobFilter, JobPage};
 
 mod filters;
+mod order;
+
+pub use order::{ByChange, Ordering, WhyById};
+
 /// Says so where no queue row and no server knows the queue that is asked for.
 fn unknown_queue(page: &JobsPage) -> String {
     match &page.filter.queue {
@@ -47,12 +51,23 @@ pub struct JobsPage {
     pub cursor: Option<Cursor>,
     /// Rows at most, where the URL says so.
     pub limit: Option<u32>,
+    /// The order, where the URL says so.
+    pub asked: Option<Order>,
+    /// The order that the rows are in.
+    pub ordering: Ordering,
     /// The rows.
     pub list: Result<JobPage, StoreError>,
     /// Jobs by state, where they were counted.
     pub counts: Option<CountsView>,
     /// Queues that are known, to choose from.
     pub queues: Vec<String>,
+}
+
+impl JobsPage {
+    /// A list in the order of this one.
+    fn url(&self, links: &SourceLinks, filter: &JobFilter, cursor: Option<Cursor>) -> String {
+        links.jobs_in(self.asked, filter, cursor.as_ref(), self.limit)
+    }
 }
 
 /// The page's title: `Failed jobs`.
@@ -90,6 +105,7 @@ pub fn jobs_page(page: JobsPage) -> AnyView {
         </div>
         {tabs(&page, &links)}
         {filters::bar(&page, &links)}
+        {order::note(&page)}
         {body(&page, &links)}
     }
     .into_any()
@@ -104,7 +120,7 @@ fn chip(page: &JobsPage, links: &SourceLinks) -> Option<AnyView> {
     } else {
         format!("in {}, filtered or not", state.label())
     };
-    let newest = links.jobs(&page.filter, None, page.limit);
+    let newest = page.url(links, &page.filter, None);
     // Its text keeps its place before anything came.
     let none = format!("+0 {words}");
     Some(view! { <a class="newchip" href=newest data-live-new=words>{none}</a> }.into_any())
@@ -226,27 +242,25 @@ fn body(page: &JobsPage, links: &SourceLinks) -> AnyView {
     if list.rows.is_empty() {
         return nothing(page, links);
     }
-    let at = |cursor: Cursor| links.jobs(&page.filter, Some(&cursor), page.limit);
-    let top = list.rows.first().map(|row| row.id);
-    let bottom = list.rows.last().map(|row| row.id);
+    let at = |cursor: Cursor| page.url(links, &page.filter, Some(cursor));
+    let (top, bottom) = page.ordering.ends(list);
     let pages = Pager {
-        newest: page
-            .cursor
-            .map(|_| links.jobs(&page.filter, None, page.limit)),
+        newest: page.cursor.map(|_| page.url(links, &page.filter, None)),
         newer: top
             .filter(|_| list.has_newer)
-            .map(|id| at(Cursor::Before(id))),
+            .map(|place| at(Cursor::Before(place))),
         older: bottom
             .filter(|_| list.has_older)
-            .map(|id| at(Cursor::After(id))),
+            .map(|place| at(Cursor::After(place))),
     };
+    let first = page.ordering.first();
     let words = format!(
-        "{}, newest job first. Pages follow the rows: nothing shifts when jobs arrive.",
+        "{}, {first}. Pages follow the rows: nothing shifts when jobs arrive.",
         count(i64::try_from(list.rows.len()).unwrap_or(i64::MAX), "row"),
     );
     let options = TableOptions {
         state: page.filter.state,
-        caption: format!("{}, newest first", title(page.filter.state)),
+        caption: format!("{}, {first}", title(page.filter.state)),
         tick: page.source.read_only.is_none(),
     };
     let table = job_table(&list.rows, links, &options);
@@ -260,7 +274,7 @@ fn nothing(page: &JobsPage, links: &SourceLinks) -> AnyView {
         state: page.filter.state,
         ..JobFilter::default()
     };
-    let start = links.jobs(&page.filter, None, page.limit);
+    let start = page.url(links, &page.filter, None);
     if page.cursor.is_some() {
         let words = "The jobs that were here have moved on to other states or have expired.";
         let offers = vec![("To the newest".to_owned(), start)];
@@ -284,7 +298,7 @@ fn nothing(page: &JobsPage, links: &SourceLinks) -> AnyView {
         words.push_str(&unknown_queue(page));
         let offers = vec![(
             "Clear the filters".to_owned(),
-            links.jobs(&plain, None, page.limit),
+            page.url(links, &plain, None),
         )];
         return message(
             Tone::Plain,
@@ -350,13 +364,13 @@ fn timed_out(page: &JobsPage, links: &SourceLinks, limit: &str) -> AnyView {
         };
         offers.push((
             "Only the last 24 h".to_owned(),
-            links.jobs(&narrowed, None, page.limit),
+            page.url(links, &narrowed, None),
         ));
     }
     if !page.filter.is_plain() {
         offers.push((
             "Clear the filters".to_owned(),
-            links.jobs(&plain, None, page.limit),
+            page.url(links, &plain, None),
         ));
     }
     message(Tone::Warn, "s-scheduled", headline, words, offers).into_any()

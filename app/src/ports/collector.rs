@@ -6,9 +6,10 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use super::error::StoreError;
-use crate::model::collect::Memory;
 use crate::model::collect::batch::{Batch, Changes};
 use crate::model::collect::position::{Around, Position};
+use crate::model::collect::{Memory, Stray};
+use crate::model::state::Instant;
 
 /// What one look at the state rows gave, all from one snapshot but for the writers.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -22,6 +23,18 @@ pub struct Look {
     pub given: Option<i64>,
     /// Who was writing before and after the snapshot; `None` where ids commit in order.
     pub around: Option<Around>,
+}
+
+/// Where the index of failed jobs and the jobs themselves do not agree.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Astray {
+    /// Jobs that the index lacks, or has with another row.
+    pub strays: Vec<(i64, Stray)>,
+    /// Jobs that the index has, and that are gone or in another state; with the time since when
+    /// they should be as the index has them.
+    pub stale: Vec<(i64, Instant)>,
+    /// The last job that was looked at; `None` at the end.
+    pub last: Option<i64>,
 }
 
 /// How much is read and written at once.
@@ -63,7 +76,8 @@ pub trait CollectorStore: Send + Sync {
     async fn look(&self, position: &Position, limit: u32) -> Result<Look, StoreError>;
 
     /// Writes what rows change, and the position after them, in one transaction. Where the epoch
-    /// is a new one, what was remembered of jobs and counted at the moment is dropped first.
+    /// is a new one, what was remembered of jobs, indexed and counted at the moment is dropped
+    /// first. Jobs that are forgotten leave the index.
     /// `false`, and nothing is written, where another process has taken over, or where the stored
     /// position is not `from`.
     ///
@@ -87,4 +101,11 @@ pub trait CollectorStore: Send + Sync {
         after: i64,
         limit: u32,
     ) -> Result<(Vec<(i64, Memory)>, Option<i64>), StoreError>;
+
+    /// Compares the index of failed jobs with the jobs after the job `after`, some thousands of
+    /// them. Rows of jobs are read up to the position.
+    ///
+    /// # Errors
+    /// As the database's.
+    async fn astray(&self, position: &Position, after: i64) -> Result<Astray, StoreError>;
 }

@@ -186,7 +186,8 @@ mod tests {
                 ("redrive", 0),
                 ("redrive", 1),
                 ("redrive", 2),
-                ("redrive", 3)
+                ("redrive", 3),
+                ("redrive", 4)
             ]
         );
         let version: i32 = sqlx::query_scalar("SELECT version FROM hangfire.schema")

@@ -4,6 +4,9 @@ mod database;
 mod expiry;
 mod faults;
 mod histories;
+mod index;
+#[path = "../../../app/src/model/collect/tests/indexed.rs"]
+mod indexed;
 mod insights;
 #[path = "../../../app/src/model/collect/tests/oracle.rs"]
 mod oracle;
@@ -16,6 +19,7 @@ use std::sync::Arc;
 
 use app::ports::collector::CollectorStore;
 use app::ports::error::StoreError;
+use serde_json::Value;
 use tokio::sync::watch;
 
 use super::{Collector, Passed};
@@ -51,6 +55,32 @@ async fn collected_is_right(database: &Database, rows: u32, what: &str) {
         .unwrap();
     let wanted = database::lines(&oracle::numbers(&database.jobs().await));
     same(&database.numbers().await, &wanted, what);
+    indexed_is_right(database, what).await;
+}
+
+/// The index has every job that is failed or waits for a retry, as whole histories say. Jobs that are
+/// changing, or were changed by hand, are another matter.
+async fn indexed_is_right(database: &Database, what: &str) {
+    let jobs = database.jobs_by_id().await;
+    let is_settled = |whole: &oracle::Whole| {
+        let last = whole.rows.last();
+        whole.job.current_row == last.map(|row| row.id)
+            && whole.state.as_ref() == last.map(|row| &row.name)
+    };
+    let settled = jobs.iter().filter(|(_, whole)| is_settled(whole));
+    let wanted = settled.filter_map(|(job, whole)| Some((*job, indexed::failure(whole)?)));
+    let wanted = database::index_lines(wanted);
+    let job_of = |line: &String| -> i64 {
+        serde_json::from_str::<Vec<Value>>(line).unwrap()[0]
+            .as_i64()
+            .unwrap()
+    };
+    let stored = database.index().await;
+    let stored: Vec<String> = stored
+        .into_iter()
+        .filter(|line| jobs.get(&job_of(line)).is_none_or(is_settled))
+        .collect();
+    same(&stored, &wanted, &format!("the index of {what}"));
 }
 
 /// Tells only what differs: there are thousands of lines.

@@ -1,8 +1,8 @@
 //! Reading URLs: what a list is asked for, and why it may not be answered.
 
-use app::links::Cursor;
+use app::links::{Cursor, Order};
 use app::model::state::{Instant, ListState};
-use app::ports::jobs::{Anchor, JobFilter};
+use app::ports::jobs::JobFilter;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 use serde::Deserialize;
 
@@ -39,8 +39,10 @@ pub struct ListQuery {
 pub struct ListRequest {
     /// What narrows it.
     pub filter: JobFilter,
-    /// Where the page lies.
-    pub anchor: Anchor,
+    /// The order that is asked for; `None` leaves it to the list.
+    pub order: Option<Order>,
+    /// Where the page lies; `None` for the newest rows.
+    pub cursor: Option<Cursor>,
     /// Rows at most.
     pub limit: u32,
 }
@@ -67,18 +69,26 @@ impl ListQuery {
         {
             return Err("“from” must lie before “to”".to_owned());
         }
-        if !matches!(self.order.as_str(), "" | "id") {
-            return Err("the only order is “id”, newest job first".to_owned());
-        }
+        let order = self.order()?;
         let limit = number("limit", &self.limit)?.unwrap_or(DEFAULT_LIMIT);
         if !(1..=MAX_LIMIT).contains(&limit) {
             return Err(format!("“limit” may be 1 to {MAX_LIMIT}"));
         }
-        let anchor = self.anchor(&filter)?;
+        let cursor = self.cursor(&filter, order)?;
         Ok(ListRequest {
             filter,
-            anchor,
+            order,
+            cursor,
             limit,
+        })
+    }
+
+    fn order(&self) -> Result<Option<Order>, String> {
+        if self.order.is_empty() {
+            return Ok(None);
+        }
+        Order::from_slug(&self.order).map(Some).ok_or_else(|| {
+            "“order” may be “changed”, latest change first, or “id”, newest job first".to_owned()
         })
     }
 
@@ -96,15 +106,15 @@ impl ListQuery {
         })
     }
 
-    fn anchor(&self, filter: &JobFilter) -> Result<Anchor, String> {
+    fn cursor(&self, filter: &JobFilter, order: Option<Order>) -> Result<Option<Cursor>, String> {
         let cursor = match (self.after.as_str(), self.before.as_str()) {
-            ("", "") => return Ok(Anchor::Start),
-            (after, "") => Cursor::after(after, filter),
-            ("", before) => Cursor::before(before, filter),
+            ("", "") => return Ok(None),
+            (after, "") => Cursor::after(after, filter, order),
+            ("", before) => Cursor::before(before, filter, order),
             _ => return Err("give “after” or “before”, not both".to_owned()),
         };
         cursor
-            .map(Cursor::anchor)
+            .map(Some)
             .map_err(|error| format!("{error}: start from the first page"))
     }
 }
@@ -168,10 +178,8 @@ mod tests {
     fn an_empty_query_is_every_job_from_the_newest() {
         let request = ListQuery::default().read().unwrap();
         assert_eq!(request.filter, JobFilter::default());
-        assert_eq!(
-            (request.anchor, request.limit),
-            (Anchor::Start, DEFAULT_LIMIT)
-        );
+        assert_eq!((request.cursor, request.order), (None, None));
+        assert_eq!(request.limit, DEFAULT_LIMIT);
     }
 
     #[test]

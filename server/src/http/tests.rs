@@ -368,3 +368,53 @@ async fn the_process_is_healthy_before_a_source_answers() {
     assert_eq!(ready.status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(ready.body.contains("main: not looked at yet"));
 }
+
+/// The recorded file's jobs were never collected at first; then they are.
+#[tokio::test]
+async fn failed_jobs_are_listed_in_the_order_of_change_once_the_index_is_whole() {
+    let site = Site::at("").await;
+    let page = site.get("/s/main/jobs?state=failed").await;
+    assert_eq!(page.status, StatusCode::OK);
+    let words = "Newest job first, not in the order of change: no state row was read yet";
+    assert!(page.body.contains(words), "{}", page.body);
+    let source = &site.state.sources()[0];
+    let live = watch::channel(Snapshot::default()).0;
+    let mut collector =
+        crate::collector::Collector::new(source.store.clone(), Arc::new(SystemClock), live);
+    for _ in 0..3 {
+        collector.pass().await.unwrap();
+    }
+    for list in ["failed", "retrying"] {
+        let page = site.get(&format!("/s/main/jobs?state={list}")).await;
+        assert_eq!(page.status, StatusCode::OK);
+        assert!(
+            !page.body.contains("not in the order of change"),
+            "{}",
+            page.body
+        );
+        assert!(
+            page.body
+                .contains(r#"aria-current="true" data-order="changed""#),
+            "{}",
+            page.body
+        );
+    }
+    for (query, words) in [
+        ("state=failed&order=id", "newest job first"),
+        ("state=failed&order=changed", "latest change first"),
+        (
+            "state=succeeded&order=changed",
+            "only failed and retrying jobs",
+        ),
+        (
+            "state=failed&exception=PermanentJobException&attempts_min=1",
+            "latest change first",
+        ),
+    ] {
+        let page = site.get(&format!("/s/main/jobs?{query}")).await;
+        assert_eq!(page.status, StatusCode::OK, "{query}");
+        assert!(page.body.contains(words), "{query}: {}", page.body);
+    }
+    let odd = site.get("/s/main/jobs?state=failed&order=size").await;
+    assert_eq!(odd.status, StatusCode::BAD_REQUEST);
+}

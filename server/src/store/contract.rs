@@ -5,9 +5,9 @@ pub mod claims;
 pub mod histories;
 pub mod insights;
 mod jobs;
-mod lists;
+pub mod lists;
 pub mod odd;
-mod reference;
+pub mod reference;
 
 use std::sync::Arc;
 

@@ -9,6 +9,7 @@ mod connect;
 mod counts;
 mod delays;
 mod errors;
+mod failures;
 mod filter;
 mod health;
 mod histories;

@@ -1,11 +1,13 @@
 //! The numbers as rows of the own tables, in one form for both dialects: each table's rows are
 //! sent as one JSON array, and its statement adds them to what is there.
 
+use app::model::collect::batch::Changes;
 use app::model::collect::{
-    AttemptKey, AttemptSums, DelayKey, DelaySums, FirstKey, FirstSums, Gauge, Increments,
-    RecoveryKey, RecoverySums, RoundKey, RoundSums,
+    AttemptKey, AttemptSums, DelayKey, DelaySums, Failure, FailureGroup, FirstKey, FirstSums,
+    Gauge, Increments, RecoveryKey, RecoverySums, RoundKey, RoundSums, server_number,
 };
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Rows to add, as JSON; none for tables to which nothing is added.
 #[derive(Debug, Default)]
@@ -41,6 +43,93 @@ struct GaugeRow<'a> {
     value: i64,
 }
 
+/// Rows of the index, as JSON.
+#[derive(Debug, Default)]
+pub struct IndexRows {
+    /// Table `failure_groups`.
+    pub groups: Option<String>,
+    /// Table `failures`.
+    pub failures: Option<String>,
+    /// Jobs that are to have no row.
+    pub left: Vec<i64>,
+}
+
+#[derive(Serialize)]
+struct GroupRow<'a> {
+    id: i64,
+    list: &'static str,
+    job_type: &'a str,
+    method: Option<&'a str>,
+    queue: Option<&'a str>,
+    exception: Option<&'a str>,
+    attempts: u32,
+}
+
+#[derive(Serialize)]
+struct FailureRow {
+    job: i64,
+    list: &'static str,
+    changed_at: i64,
+    state_id: i64,
+    group_id: i64,
+    attempts: u32,
+    server: Option<i64>,
+}
+
+impl IndexRows {
+    /// Of what a batch changes.
+    ///
+    /// # Errors
+    /// Never for what changes hold.
+    pub fn of(changes: &Changes) -> Result<Self, serde_json::Error> {
+        let left = changes.left.iter().chain(&changes.forgotten).copied();
+        let mut rows = Self {
+            left: left.collect(),
+            ..Self::default()
+        };
+        if changes.failures.is_empty() {
+            return Ok(rows);
+        }
+        let mut groups = BTreeMap::new();
+        let mut failures = Vec::with_capacity(changes.failures.len());
+        for (job, failure) in &changes.failures {
+            let row = failure_row(*job, failure);
+            groups
+                .entry(row.group_id)
+                .or_insert_with(|| group_row(row.group_id, &failure.group));
+            failures.push(row);
+        }
+        let groups: Vec<GroupRow<'_>> = groups.into_values().collect();
+        rows.groups = Some(serde_json::to_string(&groups)?);
+        rows.failures = Some(serde_json::to_string(&failures)?);
+        Ok(rows)
+    }
+}
+
+fn failure_row(job: i64, failure: &Failure) -> FailureRow {
+    FailureRow {
+        job,
+        list: failure.group.list.slug(),
+        changed_at: failure.changed_at.timestamp_micros(),
+        state_id: failure.state_id,
+        group_id: failure.group.id(),
+        attempts: failure.attempts,
+        server: failure.server.as_deref().map(server_number),
+    }
+}
+
+fn group_row(id: i64, group: &FailureGroup) -> GroupRow<'_> {
+    GroupRow {
+        id,
+        list: group.list.slug(),
+        job_type: &group.job_type,
+        method: group.method.as_deref(),
+        queue: group.queue.as_deref(),
+        exception: group.exception.as_deref(),
+        attempts: group.attempts,
+    }
+}
+
 impl Rows {
     /// Of increments.
     ///
@@ -72,7 +161,7 @@ impl Rows {
 }
 
 fn json<K: Serialize, S: Serialize>(
-    rows: &std::collections::BTreeMap<K, S>,
+    rows: &BTreeMap<K, S>,
 ) -> Result<Option<String>, serde_json::Error> {
     if rows.is_empty() {
         return Ok(None);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::position::Position;
-use super::{Increments, Job, Memory};
+use super::{Failure, Increments, Job, Memory};
 use crate::model::state::{Instant, StateRow};
 
 /// A row, and the job it is of.
@@ -38,6 +38,12 @@ pub struct Changes {
     pub remembered: BTreeMap<i64, Memory>,
     /// Jobs of which nothing is remembered any more: they are final, and can be read again.
     pub forgotten: Vec<i64>,
+    /// Jobs that are failed or wait for a retry now, as the index is to have them.
+    pub failures: BTreeMap<i64, Failure>,
+    /// Jobs that the index is to have no longer.
+    pub left: Vec<i64>,
+    /// Whether groups of the index that hold no job any more go.
+    pub prune: bool,
 }
 
 impl Batch {
@@ -100,6 +106,14 @@ impl Batch {
             known.out.gauge(gauge, 1);
         }
         changes.increments.add(&known.out, 1);
+        let was = before.as_ref().and_then(Memory::failure);
+        match memory.failure() {
+            Some(failure) if was.as_ref() != Some(&failure) || is_late => {
+                changes.failures.insert(id, failure);
+            }
+            None if was.is_some() => changes.left.push(id),
+            _ => {}
+        }
         if memory.is_final() && !is_pending {
             changes.forgotten.extend(stored.map(|_| id));
         } else if stored != Some(&memory) {

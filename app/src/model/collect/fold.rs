@@ -1,5 +1,6 @@
 //! The rules by which a row changes what is remembered of its job, and adds to the numbers.
 
+use super::hash::hash;
 use super::increments::{
     AttemptKey, DelayKey, DelaySums, FirstKey, FirstSums, Increments, RecoveryKey, RecoverySums,
     RoundEnd, RoundKey, RoundSums, Sums as _,
@@ -57,10 +58,20 @@ impl Memory {
             }
         }
 
-        if row.name == StateName::Enqueued
-            && let Some(queue) = row.data.get("Queue")
-        {
-            self.last_queue = Some(counted_name(queue));
+        let text = |key| row.data.get(key).filter(|text| !text.is_empty());
+        match row.name {
+            StateName::Enqueued => {
+                if let Some(queue) = row.data.get("Queue") {
+                    self.last_queue = Some(counted_name(queue));
+                }
+            }
+            // Versions up to 1.4 wrote the name.
+            StateName::Processing => {
+                let server = text("ServerId").or(text("ServerName"));
+                self.server = server.map(counted_name);
+            }
+            StateName::Failed => self.exception = text("ExceptionType").map(counted_name),
+            _ => {}
         }
         if row.name == StateName::Failed
             && let Some(mark) = mark
@@ -73,6 +84,7 @@ impl Memory {
         }
         self.previous = Some(row.name.as_str().to_owned());
         self.list = Some(list(&row.name, reason));
+        self.changed_at = Some(row.created_at);
         self.last_row = row.id;
     }
 
@@ -326,24 +338,14 @@ fn planned(row: &StateRow) -> Option<PlannedRetry> {
     Some(rules::planned_retry(row, number, of))
 }
 
-/// What tells one failure's data from another's: FNV-1a, 64 bit, since it is stored.
+/// What tells one failure's data from another's.
 fn mark(row: &StateRow) -> Option<u64> {
-    const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0100_0000_01b3;
     if row.name != StateName::Failed {
         return None;
     }
-    let parts = [
+    Some(hash([
         Some(row.data.get("FailedAt")?),
         row.data.get("ExceptionType"),
         row.data.get("ExceptionMessage"),
-    ];
-    let bytes = parts.into_iter().flat_map(|part| {
-        // No text holds these two bytes.
-        let begin = [0xff, u8::from(part.is_some()) | 0xfe];
-        begin.into_iter().chain(part.unwrap_or_default().bytes())
-    });
-    Some(bytes.fold(BASIS, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
-    }))
+    ]))
 }

@@ -109,6 +109,15 @@ pub struct Memory {
     pub(super) previous: Option<String>,
     /// The list that the job is in by its last row.
     pub(super) list: Option<String>,
+    /// The time of the last row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) changed_at: Option<Instant>,
+    /// The server of the last attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) server: Option<String>,
+    /// What the last failure was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) exception: Option<String>,
     /// Whether the last row is a failure, to which a planned retry would belong.
     pub(super) just_failed: bool,
     /// The time of a `Failed` row that ends the round unless a planned retry comes next.
@@ -135,6 +144,9 @@ impl Memory {
             queued: None,
             previous: None,
             list: None,
+            changed_at: None,
+            server: None,
+            exception: None,
             just_failed: false,
             rests_since: None,
             failures: Vec::new(),

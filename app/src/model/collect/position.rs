@@ -43,6 +43,10 @@ pub struct Position {
     pub newest_at: Option<Instant>,
     /// Rows up to this time were counted before the database was restored.
     pub counted_to: Option<Instant>,
+    /// Whether the index holds every job that is failed or waits for a retry: the rows were read to
+    /// their end, and all jobs looked through. Left out where not, as by those who know of no index.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub indexed: bool,
     /// How many rows were read, in this epoch.
     pub rows: i64,
     /// Nothing can appear up to this id any more.

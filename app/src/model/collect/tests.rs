@@ -1,5 +1,7 @@
 mod cases;
+mod failures;
 mod fixtures;
+mod indexed;
 mod oracle;
 mod positions;
 mod properties;
@@ -8,7 +10,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::batch::{Batch, JobRow};
 use super::position::Position;
-use super::{Increments, Job, Memory};
+use super::{Failure, Increments, Job, Memory};
 use crate::model::invocation::Invocation;
 use crate::model::state::StateRow;
 use crate::model::testing::RecordedJob;
@@ -35,6 +37,16 @@ fn whole(recorded: &RecordedJob) -> Whole {
 /// ids, as the collector would: of each job only its memory survives a batch, and not even that
 /// where the job is final.
 fn fold(jobs: &BTreeMap<i64, Whole>, cuts: &[usize]) -> (Increments, HashMap<i64, Memory>) {
+    let (sums, memories, _) = fold_and_index(jobs, cuts);
+    (sums, memories)
+}
+
+/// The same, with the index of jobs that are failed or wait for a retry.
+fn fold_and_index(
+    jobs: &BTreeMap<i64, Whole>,
+    cuts: &[usize],
+) -> (Increments, HashMap<i64, Memory>, BTreeMap<i64, Failure>) {
+    let mut index = BTreeMap::new();
     let mut rows: Vec<JobRow> = jobs
         .iter()
         .flat_map(|(job, whole)| {
@@ -59,12 +71,17 @@ fn fold(jobs: &BTreeMap<i64, Whole>, cuts: &[usize]) -> (Increments, HashMap<i64
             let stored = serde_json::to_string(&memory).unwrap();
             memories.insert(job, serde_json::from_str(&stored).unwrap());
         }
+        index.extend(changes.failures);
+        for job in changes.left {
+            index.remove(&job);
+        }
         for job in changes.forgotten {
             memories.remove(&job);
+            index.remove(&job);
         }
         begin = end;
     }
-    (sums, memories)
+    (sums, memories, index)
 }
 
 fn batch(

@@ -3,7 +3,7 @@
 use chrono::Timelike as _;
 use leptos::prelude::*;
 
-use super::JobsPage;
+use super::{JobsPage, order};
 use crate::components::icon::icon;
 use crate::components::text::{shown, visible};
 use crate::components::time;
@@ -24,7 +24,7 @@ pub(super) fn bar(page: &JobsPage, links: &SourceLinks) -> AnyView {
         .into_iter()
         .map(|chip| {
             let label = format!("Remove the filter {} {}", chip.word, shown(&chip.value));
-            let href = links.jobs(&chip.without, None, page.limit);
+            let href = page.url(links, &chip.without, None);
             view! {
                 <li class="chip">
                     <span>{chip.word}</span>
@@ -43,6 +43,7 @@ pub(super) fn bar(page: &JobsPage, links: &SourceLinks) -> AnyView {
                 <summary class="btn quiet small">{icon("i-plus")} "Filter"</summary>
                 {form(page, links)}
             </details>
+            {order::choice(page, links)}
         </div>
     }
     .into_any()
@@ -110,9 +111,13 @@ fn form(page: &JobsPage, links: &SourceLinks) -> AnyView {
     let limit = page
         .limit
         .map(|limit| view! { <input type="hidden" name="limit" value=limit.to_string() /> });
+    let order = page
+        .asked
+        .map(|order| view! { <input type="hidden" name="order" value=order.slug() /> });
     view! {
         <form class="filter-f" method="get" action=action>
             {limit}
+            {order}
             <label class="lbl">
                 "State"
                 <select class="input full" name="state">

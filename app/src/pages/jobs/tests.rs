@@ -5,7 +5,10 @@ use scraper::Html;
 
 use super::*;
 use crate::components::job_rows::testing::{now, row};
+use crate::links::Place;
+use crate::model::state::Instant;
 use crate::pages::document::testing::{attr, chip, rendered, texts};
+use crate::ports::failures::{ChangedKey, NotReady};
 use crate::ports::jobs::StateCounts;
 
 fn counts() -> CountsView {
@@ -30,6 +33,8 @@ fn page(filter: JobFilter, list: Result<JobPage, StoreError>) -> JobsPage {
         filter,
         cursor: None,
         limit: None,
+        asked: None,
+        ordering: Ordering::Id(None),
         list,
         counts: Some(counts()),
         queues: vec!["default".into(), "mail".into()],
@@ -82,14 +87,14 @@ fn pages_follow_rows() {
     let older = attr(&first, ".pager a[rel=next]", "href");
     let cursor = older[0].split("after=").nth(1).unwrap();
     assert_eq!(
-        Cursor::after(cursor, &state(ListState::Failed)),
-        Ok(Cursor::After(7))
+        Cursor::after(cursor, &state(ListState::Failed), None),
+        Ok(Cursor::After(Place::Id(7)))
     );
     assert!(attr(&first, ".pager a[rel=prev]", "href").is_empty());
     assert_eq!(texts(&first, ".pager [aria-disabled]"), ["Newer"]);
 
     let mut second = page(state(ListState::Failed), Ok(list(&[5, 3], true, false)));
-    second.cursor = Some(Cursor::After(7));
+    second.cursor = Some(Cursor::After(Place::Id(7)));
     let second = html(second);
     assert!(attr(&second, ".pager a[rel=prev]", "href")[0].contains("before=1.5."));
     assert_eq!(texts(&second, ".pager .quiet"), ["Newest"]);
@@ -169,7 +174,7 @@ fn five_reasons_for_no_table_are_five_messages() {
         "The role may not read hangfire.job.".into(),
     ));
     let mut beyond = page(state(ListState::Failed), nothing());
-    beyond.cursor = Some(Cursor::After(1));
+    beyond.cursor = Some(Cursor::After(Place::Id(1)));
     let headlines: Vec<_> = [
         page(state(ListState::Enqueued), nothing()),
         page(filtered.clone(), nothing()),
@@ -211,4 +216,100 @@ fn without_counts_no_number_is_made_up() {
     assert_eq!(texts(&html, ".page-h p"), ["Not counted yet."]);
     assert!(texts(&html, ".tab-c").iter().all(|text| text == "–"));
     assert!(attr(&html, "[data-figure]", "data-value").is_empty());
+}
+
+fn key(seconds: i64, job: i64) -> ChangedKey {
+    let changed_at = Instant::from_timestamp(1_795_788_000 + seconds, 0).unwrap();
+    ChangedKey { changed_at, job }
+}
+
+#[test]
+fn a_list_says_which_order_it_has_and_offers_the_other() {
+    let failed = || state(ListState::Failed);
+    let mut changed = page(failed(), Ok(list(&[3, 9], true, true)));
+    let ends = Some((key(20, 3), key(10, 9)));
+    changed.ordering = Ordering::Changed(ByChange { ends });
+    let html_of_it = html(changed);
+    assert_eq!(
+        texts(&html_of_it, ".order [aria-current]"),
+        ["latest change"]
+    );
+    assert_eq!(
+        attr(&html_of_it, ".order a", "href"),
+        [
+            "/ops/s/prod/jobs?state=failed&order=changed",
+            "/ops/s/prod/jobs?state=failed&order=id"
+        ]
+    );
+    assert!(texts(&html_of_it, ".pager .sub")[0].starts_with("2 rows, latest change first."));
+    assert_eq!(
+        texts(&html_of_it, "caption"),
+        ["Failed jobs, latest change first"]
+    );
+    let cursor = |rel: &str, side: &str| {
+        let href = attr(&html_of_it, &format!(".pager a[rel={rel}]"), "href").remove(0);
+        href.split(&format!("{side}=")).nth(1).unwrap().to_owned()
+    };
+    assert_eq!(
+        Cursor::after(&cursor("next", "after"), &failed(), Some(Order::Changed)),
+        Ok(Cursor::After(Place::Changed(key(10, 9))))
+    );
+    assert_eq!(
+        Cursor::before(&cursor("prev", "before"), &failed(), Some(Order::Changed)),
+        Ok(Cursor::Before(Place::Changed(key(20, 3))))
+    );
+
+    let mut by_id = page(failed(), Ok(list(&[9, 3], false, true)));
+    by_id.asked = Some(Order::Id);
+    let by_id = html(by_id);
+    assert_eq!(texts(&by_id, ".order [aria-current]"), ["newest job"]);
+    assert!(texts(&by_id, ".pager .sub")[0].starts_with("2 rows, newest job first."));
+    assert!(attr(&by_id, ".pager a[rel=next]", "href")[0].contains("&order=id&after=1.3."));
+    assert_eq!(attr(&by_id, "form input[name=order]", "value"), ["id"]);
+    assert!(texts(&by_id, ".note").is_empty());
+
+    let other = html(page(
+        state(ListState::Enqueued),
+        Ok(list(&[1], false, false)),
+    ));
+    assert!(texts(&other, ".order").is_empty());
+}
+
+#[test]
+fn a_list_that_has_not_the_order_of_change_says_why() {
+    let since = key(0, 0).changed_at;
+    let because = [
+        (
+            WhyById::NotReady(NotReady::Reading {
+                watermark: 43,
+                highest: 100,
+            }),
+            "43 % of the state rows are read",
+        ),
+        (
+            WhyById::NotReady(NotReady::Reading {
+                watermark: 100,
+                highest: 100,
+            }),
+            "99 % of the state rows are read",
+        ),
+        (
+            WhyById::NotReady(NotReady::NotBegun),
+            "no state row was read yet",
+        ),
+        (WhyById::NotReady(NotReady::NoTables), "own tables"),
+        (
+            WhyById::NotReady(NotReady::Behind { since }),
+            "waited since 27 Nov 2026, 14:00:00.000 UTC",
+        ),
+        (WhyById::NoIndex, "only failed and retrying jobs"),
+    ];
+    for (why, words) in because {
+        let mut page = page(state(ListState::Failed), Ok(list(&[1], false, false)));
+        page.ordering = Ordering::Id(Some(why));
+        let said = texts(&html(page), ".note");
+        assert_eq!(said.len(), 1);
+        assert!(said[0].starts_with("Newest job first"), "{said:?}");
+        assert!(said[0].contains(words), "{said:?}");
+    }
 }

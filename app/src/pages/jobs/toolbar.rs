@@ -64,7 +64,7 @@ pub(super) fn form(page: &JobsPage, links: &SourceLinks, table: AnyView) -> AnyV
             }
         })
         .collect();
-    let back = links.jobs(&page.filter, page.cursor.as_ref(), page.limit);
+    let back = page.url(links, &page.filter, page.cursor);
     view! {
         <form class="joblist" method="post" action=all.action(first) aria-label="Jobs">
             // Enter in the reason must not act: the first button of a form is the one it presses.

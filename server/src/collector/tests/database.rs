@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use app::model::collect::{Increments, Job};
+use app::model::collect::{Failure, Increments, Job, server_number};
 use app::model::data::StateData;
 use app::model::invocation::Arguments;
 use app::model::state::{Instant, StateName, StateRow};
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Row as _};
 
 use super::oracle::Whole;
+use crate::source::Store;
 use crate::store::decode;
 use crate::store::rollups::Rows;
 use crate::store::sqlite::ticks;
@@ -37,6 +38,8 @@ pub(super) enum Kind {
 /// A database with Hangfire's tables and the own ones.
 pub(super) struct Database {
     pub(super) store: Arc<dyn CollectorStore>,
+    /// The same, for lists.
+    pub(super) lists: Arc<dyn Store>,
     pub(super) kind: Kind,
 }
 
@@ -46,15 +49,22 @@ impl Database {
         let store = database.store();
         store.migrate().await.unwrap();
         Some(Self {
-            store: Arc::new(store),
+            store: Arc::new(store.clone()),
+            lists: Arc::new(store),
             kind: Kind::Postgres(Box::new(database)),
         })
     }
 
     pub(super) async fn sqlite(fixture: &Fixture) -> Self {
         let file = TestFile::with(fixture).await;
+        Self::of_file(file)
+    }
+
+    /// A file that was filled before.
+    pub(super) fn of_file(file: TestFile) -> Self {
         Self {
             store: Arc::new(file.store.clone()),
+            lists: Arc::new(file.store.clone()),
             kind: Kind::Sqlite(Box::new(file)),
         }
     }
@@ -117,6 +127,11 @@ impl Database {
 
     /// All jobs with all of their rows, as the tables have them.
     pub(super) async fn jobs(&self) -> Vec<Whole> {
+        self.jobs_by_id().await.into_values().collect()
+    }
+
+    /// The same, by id.
+    pub(super) async fn jobs_by_id(&self) -> BTreeMap<i64, Whole> {
         let jobs = self
             .texts(
                 "SELECT id::text, statename, stateid::text, invocationdata::text, \
@@ -150,7 +165,8 @@ impl Database {
         }
         jobs.iter()
             .map(|job| {
-                let rows = by_job.remove(&number(job[0].as_ref())).unwrap_or_default();
+                let id = number(job[0].as_ref());
+                let rows = by_job.remove(&id).unwrap_or_default();
                 let state = job[1].as_deref().map(StateName::parse);
                 let current = match &self.kind {
                     Kind::Postgres(_) => job[2].as_ref().map(|_| number(job[2].as_ref())),
@@ -161,13 +177,38 @@ impl Database {
                 };
                 let invocation =
                     decode::invocation(job[3].as_deref().unwrap_or_default(), Arguments::TooLarge);
-                Whole {
+                let whole = Whole {
                     job: Job::of(&invocation, Some(self.instant(job[4].as_ref())), current),
                     state,
                     rows,
-                }
+                };
+                (id, whole)
             })
             .collect()
+    }
+
+    /// Every row of the index, with its group, as a line each.
+    pub(super) async fn index(&self) -> Vec<String> {
+        const ROW: &str = "f.job, f.list, f.changed_at, f.state_id, f.attempts, f.server, g.id, \
+             g.list, g.job_type, g.method, g.queue, g.exception, g.attempts";
+        let rows = self
+            .texts(
+                &format!(
+                    "SELECT json_build_array({ROW})::text FROM redrive.failures f \
+                     LEFT JOIN redrive.failure_groups g ON g.id = f.group_id ORDER BY f.job"
+                ),
+                &format!(
+                    "SELECT json_array({ROW}) FROM redrive_failures f \
+                     LEFT JOIN redrive_failure_groups g ON g.id = f.group_id ORDER BY f.job"
+                ),
+            )
+            .await;
+        let line = |row: Vec<Option<String>>| {
+            serde_json::from_str::<Value>(row[0].as_deref().unwrap())
+                .unwrap()
+                .to_string()
+        };
+        rows.into_iter().map(line).collect()
     }
 
     fn instant(&self, text: Option<&String>) -> Instant {
@@ -219,6 +260,16 @@ impl Database {
         lines
     }
 
+    /// How many groups the index has.
+    pub(super) async fn groups(&self) -> usize {
+        self.texts(
+            "SELECT id::text FROM redrive.failure_groups",
+            "SELECT CAST(id AS TEXT) FROM redrive_failure_groups",
+        )
+        .await
+        .len()
+    }
+
     /// How many jobs are remembered.
     pub(super) async fn remembered(&self) -> usize {
         self.texts(
@@ -232,6 +283,32 @@ impl Database {
 
 fn number(text: Option<&String>) -> i64 {
     text.unwrap().parse().unwrap()
+}
+
+/// Rows of the index as they should be.
+pub(super) fn index_lines(failures: impl Iterator<Item = (i64, Failure)>) -> Vec<String> {
+    let line = |(job, failure): (i64, Failure)| {
+        let group = &failure.group;
+        let server = failure.server.as_deref().map(server_number);
+        let (list, changed_at) = (group.list.slug(), failure.changed_at.timestamp_micros());
+        json!([
+            job,
+            list,
+            changed_at,
+            failure.state_id,
+            failure.attempts,
+            server,
+            group.id(),
+            list,
+            group.job_type,
+            group.method,
+            group.queue,
+            group.exception,
+            group.attempts
+        ])
+        .to_string()
+    };
+    failures.map(line).collect()
 }
 
 /// Numbers as the rows of the own tables should be.

@@ -21,6 +21,9 @@ async fn a_write_that_fails_at_any_statement_leaves_nothing() {
         ("collector_job", false),
         ("collector_job", true),
         ("collector", false),
+        ("failures", false),
+        ("failures", true),
+        ("failure_groups", false),
     ]);
     for database in Database::both(&fixture).await {
         let mut collector = collector(&database.store, 100);
@@ -200,6 +203,7 @@ async fn a_restored_database_begins_a_new_epoch() {
         same(&past(database.numbers().await), &past(counted), name);
         let wanted = lines(&oracle::numbers(&database.jobs().await));
         same(&now(database.numbers().await), &now(wanted), name);
+        super::indexed_is_right(&database, name).await;
     }
 }
 

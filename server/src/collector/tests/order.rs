@@ -8,7 +8,7 @@ use sqlx::PgConnection;
 
 use super::database::{Database, Kind, lines};
 use super::story::{Step, invocation, random, story};
-use super::{Passed, collect, collected_is_right, collector, oracle, same};
+use super::{Passed, collect, collected_is_right, collector, indexed_is_right, oracle, same};
 use crate::testing::fixture::Fixture;
 use crate::testing::postgres::TestDatabase;
 
@@ -101,6 +101,7 @@ async fn a_lower_id_that_commits_after_higher_ones_is_counted() {
     assert_eq!((position.gaps(), position.rows), (&[][..], 4));
     let wanted = lines(&oracle::numbers(&database.jobs().await));
     same(&database.numbers().await, &wanted, "a late row");
+    indexed_is_right(&database, "a late row").await;
 }
 
 /// Two transactions that change the same job: the row with the lower id comes second.
@@ -144,6 +145,7 @@ async fn a_late_row_of_a_job_that_went_on_is_counted_in_its_place() {
         "{wanted:?}"
     );
     same(&database.numbers().await, &wanted, "a late row");
+    indexed_is_right(&database, "a late row").await;
 }
 
 /// A job on its way.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::database::{Database, Kind, lines};
+use super::database::{Database, lines};
 use super::{Passed, collector, oracle, same, story};
 use crate::clock::SystemClock;
 use crate::collector;
@@ -112,10 +112,7 @@ async fn odd_rows_are_taken_as_they_are() {
     sql += "INSERT INTO State (Id, JobId, Name, CreatedAt, Data) \
             VALUES (9000000000000000000, 3, 'Failed', 639315783000000000, NULL);";
     file.run(&sql).await;
-    let database = Database {
-        store: Arc::new(file.store.clone()),
-        kind: Kind::Sqlite(Box::new(file)),
-    };
+    let database = Database::of_file(file);
     let mut collector = collector(&database.store, 4);
     super::collect(&mut collector).await.unwrap();
     // Jobs 1 to 4 each had an attempt. Job 3 does not say what it calls, and job 4 is not there.

@@ -1,16 +1,19 @@
 //! `/s/{source}/jobs`: lists of jobs.
 
 use app::components::shell::Section;
-use app::links::Cursor;
-use app::pages::jobs::{JobsPage, jobs_page, title};
+use app::links::{Cursor, Order, Place};
+use app::model::state::ListState;
+use app::pages::jobs::{ByChange, JobsPage, Ordering, WhyById, jobs_page, title};
 use app::ports::error::StoreError;
-use app::ports::jobs::Anchor;
+use app::ports::failures::{ChangedAnchor, Indexed};
+use app::ports::jobs::{Anchor, JobPage};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum_extra::extract::Query;
 
 use super::super::frame::{SourceVisit, flash};
-use super::super::query::{DEFAULT_LIMIT, ListQuery};
+use super::super::query::{DEFAULT_LIMIT, ListQuery, ListRequest};
+use crate::source::Store;
 
 /// A list. A query that runs into its limit costs the rows, not the page.
 pub async fn show(
@@ -23,30 +26,26 @@ pub async fn show(
     };
     // What comes after this moment is new to the page, but for what its rows show already.
     let known = source.live.borrow().collecting.highest;
-    let (list, flash) = tokio::join!(
-        source
-            .store
-            .list(&request.filter, request.anchor, request.limit),
+    let (listed, flash) = tokio::join!(
+        list(source.store.as_ref(), &request),
         flash(&source, &query.done),
     );
     let section = Section::Jobs(request.filter.state);
-    let status = match &list {
+    let status = match &listed.list {
         Ok(_) => StatusCode::OK,
         Err(StoreError::TimedOut(_)) if !visit.wants_json() => StatusCode::GATEWAY_TIMEOUT,
         Err(error) => return visit.failed(section, error),
     };
-    let rows = list.iter().flat_map(|list| &list.rows);
+    let rows = listed.list.iter().flat_map(|list| &list.rows);
     let known = rows.filter_map(|row| row.state.id).fold(known, i64::max);
     let state = request.filter.state;
     let page = JobsPage {
         source: visit.chip(&source),
-        cursor: match request.anchor {
-            Anchor::Start => None,
-            Anchor::OlderThan(id) => Some(Cursor::After(id)),
-            Anchor::NewerThan(id) => Some(Cursor::Before(id)),
-        },
+        cursor: listed.cursor,
         limit: (request.limit != DEFAULT_LIMIT).then_some(request.limit),
-        list,
+        asked: request.order,
+        ordering: listed.ordering,
+        list: listed.list,
         counts: visit.counts(&source),
         queues: source.live.borrow().queues.as_ref().clone(),
         filter: request.filter,
@@ -56,4 +55,75 @@ pub async fn show(
         .with_flash(flash)
         .watching(state, known)
         .page(status, title, section, move || jobs_page(page))
+}
+
+struct Listed {
+    list: Result<JobPage, StoreError>,
+    ordering: Ordering,
+    cursor: Option<Cursor>,
+}
+
+/// In the order of change where that is wanted and to be had, else by id.
+async fn list(store: &dyn Store, request: &ListRequest) -> Listed {
+    let is_indexed = matches!(
+        request.filter.state,
+        Some(ListState::Failed | ListState::Retrying)
+    );
+    let own = request.cursor.map(|cursor| cursor.place().order());
+    let wants = request.order.or(own).unwrap_or(if is_indexed {
+        Order::Changed
+    } else {
+        Order::Id
+    });
+    let why = match wants {
+        Order::Id => None,
+        Order::Changed if !is_indexed => Some(WhyById::NoIndex),
+        Order::Changed => {
+            let anchor = changed_anchor(request.cursor);
+            match store.changed(&request.filter, anchor, request.limit).await {
+                Ok(Indexed::NotReady(why)) => Some(WhyById::NotReady(why)),
+                Ok(Indexed::Ready(found)) => {
+                    return Listed {
+                        list: Ok(found.page),
+                        ordering: Ordering::Changed(ByChange { ends: found.ends }),
+                        cursor: request.cursor,
+                    };
+                }
+                Err(error) => {
+                    return Listed {
+                        list: Err(error),
+                        ordering: Ordering::Changed(ByChange { ends: None }),
+                        cursor: request.cursor,
+                    };
+                }
+            }
+        }
+    };
+    // A place in the order of change says nothing in that of ids.
+    let cursor = request
+        .cursor
+        .filter(|cursor| cursor.place().order() == Order::Id);
+    Listed {
+        list: store
+            .list(&request.filter, id_anchor(cursor), request.limit)
+            .await,
+        ordering: Ordering::Id(why),
+        cursor,
+    }
+}
+
+fn changed_anchor(cursor: Option<Cursor>) -> ChangedAnchor {
+    match cursor {
+        Some(Cursor::After(Place::Changed(key))) => ChangedAnchor::OlderThan(key),
+        Some(Cursor::Before(Place::Changed(key))) => ChangedAnchor::NewerThan(key),
+        _ => ChangedAnchor::Start,
+    }
+}
+
+fn id_anchor(cursor: Option<Cursor>) -> Anchor {
+    match cursor {
+        Some(Cursor::After(Place::Id(id))) => Anchor::OlderThan(id),
+        Some(Cursor::Before(Place::Id(id))) => Anchor::NewerThan(id),
+        _ => Anchor::Start,
+    }
 }

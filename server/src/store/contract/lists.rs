@@ -154,7 +154,8 @@ pub async fn filters(seeded: &Seeded) {
     }
 }
 
-fn by_text(known: &[Known<'_>]) -> Vec<JobFilter> {
+/// Each text filter alone, with every value that occurs.
+pub fn by_text(known: &[Known<'_>]) -> Vec<JobFilter> {
     let mut filters = BTreeSet::new();
     for known in known {
         let mut add = |field: &'static str, value: Option<&str>| {
@@ -219,7 +220,8 @@ fn by_text(known: &[Known<'_>]) -> Vec<JobFilter> {
     all
 }
 
-fn by_number_and_time(known: &[Known<'_>]) -> Vec<JobFilter> {
+/// Filters by attempts and by time.
+pub fn by_number_and_time(known: &[Known<'_>]) -> Vec<JobFilter> {
     let mut all = Vec::new();
     for attempts in [0, 1, 2, 3, 101] {
         all.push(JobFilter {

@@ -159,3 +159,15 @@ pub fn ids(rows: &Fixture, filter: &JobFilter) -> Vec<i64> {
         .map(|known| known.job.id)
         .collect()
 }
+
+/// The same, latest change first.
+pub fn changed_ids(rows: &Fixture, filter: &JobFilter) -> Vec<i64> {
+    let known = newest_first(rows);
+    let mut fit: Vec<(Option<Instant>, i64)> = known
+        .iter()
+        .filter(|known| known.fits(filter))
+        .map(|known| (known.current().map(|state| state.createdat), known.job.id))
+        .collect();
+    fit.sort_unstable();
+    fit.into_iter().rev().map(|(_, id)| id).collect()
+}

@@ -8,7 +8,7 @@ use std::time::Duration;
 use app::model::collect::Memory;
 use app::model::collect::batch::Changes;
 use app::model::collect::position::Position;
-use app::ports::collector::{CollectorStore, Look, Pace};
+use app::ports::collector::{Astray, CollectorStore, Look, Pace};
 use app::ports::error::StoreError;
 use async_trait::async_trait;
 use uuid::Uuid;
@@ -56,5 +56,9 @@ impl CollectorStore for PostgresStore {
         limit: u32,
     ) -> Result<(Vec<(i64, Memory)>, Option<i64>), StoreError> {
         look::gone(self.session(), after, limit).await
+    }
+
+    async fn astray(&self, position: &Position, after: i64) -> Result<Astray, StoreError> {
+        look::astray(self.session(), position, after).await
     }
 }

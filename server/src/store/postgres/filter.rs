@@ -8,6 +8,7 @@ use app::ports::jobs::JobFilter;
 use sqlx::Postgres;
 use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
+use uuid::Uuid;
 
 use super::layout::Layout;
 
@@ -20,6 +21,10 @@ pub enum Value {
     Int(i64),
     /// An instant.
     At(Instant),
+    /// Whole numbers.
+    Ints(Vec<i64>),
+    /// An id.
+    Id(Uuid),
 }
 
 /// Conditions and their values.
@@ -163,6 +168,8 @@ impl Conditions {
                 Value::Text(text) => query.bind(text),
                 Value::Int(number) => query.bind(number),
                 Value::At(instant) => query.bind(instant),
+                Value::Ints(numbers) => query.bind(numbers),
+                Value::Id(id) => query.bind(id),
             };
         }
         query

@@ -34,7 +34,6 @@ pub async fn list(
     limit: u32,
 ) -> Result<JobPage, StoreError> {
     if holds_nul(filter) {
-        // PostgreSQL has no such text, so nothing can be equal to it.
         return Ok(JobPage {
             rows: Vec::new(),
             has_newer: false,
@@ -51,7 +50,8 @@ pub async fn list(
         .await
 }
 
-fn holds_nul(filter: &JobFilter) -> bool {
+/// `PostgreSQL` has no such text, so nothing can be equal to it.
+pub(super) fn holds_nul(filter: &JobFilter) -> bool {
     [
         &filter.queue,
         &filter.job_type,
@@ -214,7 +214,11 @@ fn far(conditions: &Conditions, range: &Range) -> String {
 }
 
 /// Light rows of jobs, newest first.
-async fn light_rows(conn: &mut Conn, layout: &Layout, ids: Vec<i64>) -> Result<Vec<JobRow>, Error> {
+pub(super) async fn light_rows(
+    conn: &mut Conn,
+    layout: &Layout,
+    ids: Vec<i64>,
+) -> Result<Vec<JobRow>, Error> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }

@@ -37,6 +37,11 @@ const REDRIVE: &[Migration] = &[
         name: "collector",
         sql: include_str!("../../../../migrations/postgres/redrive/0003_collector.sql"),
     },
+    Migration {
+        version: 4,
+        name: "failures",
+        sql: include_str!("../../../../migrations/postgres/redrive/0004_failures.sql"),
+    },
 ];
 
 const HANGFIRE: &[Migration] = &[Migration {
@@ -99,6 +104,11 @@ pub async fn own(conn: &mut Conn) -> Result<Own, Error> {
         applied if applied < newest => Own::Behind(applied),
         applied => Own::Newer(applied),
     })
+}
+
+/// The version of the own tables that this program knows.
+pub fn newest_own() -> i32 {
+    newest(REDRIVE)
 }
 
 fn newest(set: &[Migration]) -> i32 {

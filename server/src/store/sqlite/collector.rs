@@ -2,6 +2,7 @@
 //!
 //! One writer at a time hands out rising ids, so no id ever appears below one that was seen.
 
+mod astray;
 mod look;
 mod write;
 
@@ -10,7 +11,7 @@ use std::time::Duration;
 use app::model::collect::Memory;
 use app::model::collect::batch::Changes;
 use app::model::collect::position::Position;
-use app::ports::collector::{CollectorStore, Look, Pace};
+use app::ports::collector::{Astray, CollectorStore, Look, Pace};
 use app::ports::error::StoreError;
 use async_trait::async_trait;
 use uuid::Uuid;
@@ -59,6 +60,12 @@ impl CollectorStore for SqliteStore {
         limit: u32,
     ) -> Result<(Vec<(i64, Memory)>, Option<i64>), StoreError> {
         self.read(move |c| Box::pin(look::gone(c, after, limit)))
+            .await
+    }
+
+    async fn astray(&self, position: &Position, after: i64) -> Result<Astray, StoreError> {
+        let position = position.clone();
+        self.read(move |c| Box::pin(async move { astray::astray(c, &position, after).await }))
             .await
     }
 }

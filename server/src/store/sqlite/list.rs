@@ -112,6 +112,20 @@ pub(super) fn query(filter: &JobFilter, anchor: Anchor, limit: u32) -> QueryBuil
     query
 }
 
+/// Light rows of jobs by id, newest job first.
+pub(super) async fn light_rows(
+    connection: &mut SqliteConnection,
+    ids: &[i64],
+) -> Result<Vec<JobRow>, sqlx::Error> {
+    let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
+    let mut query =
+        QueryBuilder::new("WITH page AS MATERIALIZED (SELECT value AS Id FROM json_each(");
+    query.push_bind(format!("[{}]", ids.join(","))).push("))");
+    push_light_columns(&mut query);
+    let found = query.build().fetch_all(connection).await?;
+    found.iter().map(row).collect()
+}
+
 /// Loads one page.
 pub(super) async fn page(
     connection: &mut SqliteConnection,

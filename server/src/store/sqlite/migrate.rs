@@ -39,6 +39,7 @@ const REDRIVE: &[Migration] = &[
     migration!("redrive", 1, "0001_audit"),
     migration!("redrive", 2, "0002_claims"),
     migration!("redrive", 3, "0003_collector"),
+    migration!("redrive", 4, "0004_failures"),
 ];
 
 const LEDGER: &str = "CREATE TABLE IF NOT EXISTS redrive_migrations (

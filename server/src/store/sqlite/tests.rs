@@ -171,6 +171,7 @@ async fn own_tables_are_made_once_and_beside_hangfires() {
         ("redrive", 1),
         ("redrive", 2),
         ("redrive", 3),
+        ("redrive", 4),
         ("source", 1),
     ];
     assert_eq!(rows, expected.map(|(name, n)| (name.to_owned(), n)));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::oracle::{self, Whole};
-use super::{fold, whole};
+use super::{fold, fold_and_index, indexed, whole};
 use crate::model::testing;
 
 const FOLDERS: [&str; 16] = [
@@ -46,8 +46,15 @@ fn every_recorded_database_gives_the_same_numbers() {
         };
         for size in sizes {
             let cuts: Vec<usize> = (1..=rows / size).map(|n| n * size).collect();
-            let (sums, _) = fold(&jobs, &cuts);
+            let (sums, _, index) = fold_and_index(&jobs, &cuts);
             assert_eq!(sums, wanted, "{path} in batches of {size}");
+            let failures = jobs
+                .iter()
+                .filter_map(|(job, whole)| Some((*job, indexed::failure(whole)?)));
+            assert!(
+                index.into_iter().eq(failures),
+                "{path} in batches of {size}"
+            );
         }
     }
 }

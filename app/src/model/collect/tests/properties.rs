@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use proptest::prelude::*;
 
 use super::oracle::{self, Whole};
-use super::{fold, made};
+use super::{fold_and_index, indexed, made};
 use crate::model::data::StateData;
 use crate::model::reason;
 use crate::model::state::{StateName, StateRow};
@@ -34,12 +34,13 @@ const REASONS: [Option<&str>; 7] = [
     Some("Can not change the state to 'Processing': target method was not found."),
 ];
 
-const DATA: [&str; 7] = [
+const DATA: [&str; 8] = [
     "{}",
     r#"{"EnqueueAt":"2026-11-02T10:00:30Z","ScheduledAt":"2026-11-02T10:00:00Z"}"#,
     r#"{"FailedAt":"1","ExceptionType":"E","ExceptionMessage":"m"}"#,
     r#"{"FailedAt":"2","ExceptionType":"F","ExceptionMessage":"m"}"#,
     r#"{"ServerId":"a","PerformanceDuration":"500"}"#,
+    r#"{"ServerName":"b"}"#,
     r#"{"Queue":"mail"}"#,
     "corrupt",
 ];
@@ -121,8 +122,13 @@ proptest! {
             (3, job(&three, 12, 0, settled)),
         ]);
         cuts.sort_unstable();
-        let (sums, memories) = fold(&jobs, &cuts);
+        let (sums, memories, index) = fold_and_index(&jobs, &cuts);
         prop_assert_eq!(sums, oracle::numbers(jobs.values()));
+        let wanted = jobs
+            .iter()
+            .filter_map(|(job, whole)| Some((*job, indexed::failure(whole)?)))
+            .collect::<BTreeMap<_, _>>();
+        prop_assert_eq!(index, wanted);
         for (job, memory) in &memories {
             let rows = &jobs[job].rows;
             let is_run = |row: &&StateRow| {

@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use app::model::collect::batch::{Batch, JobRow};
 use app::model::collect::position::{Around, Position, Writers};
-use app::model::collect::{Job, Memory};
+use app::model::collect::{Job, Memory, Stray};
 use app::model::data::StateData;
 use app::model::invocation::Arguments;
 use app::model::state::{Instant, StateName, StateRow};
-use app::ports::collector::Look;
+use app::ports::collector::{Astray, Look};
 use app::ports::error::StoreError;
 use sqlx::postgres::PgRow;
 use sqlx::{Error, Row as _};
 
 use crate::store::decode;
+use crate::store::failures::micros;
 use crate::store::postgres::conn::Conn;
 use crate::store::postgres::layout::Layout;
 use crate::store::postgres::list::created_at;
@@ -26,7 +27,7 @@ macro_rules! columns {
     () => {
         "c.id::bigint AS id, c.jobid::bigint AS job, c.name::text AS name, \
          left(c.reason::text, 300) AS reason, {utc c.createdat} AS created_at, \
-         CASE WHEN c.name <> 'Processing' AND pg_column_size(c.data) <= 4194304 \
+         CASE WHEN pg_column_size(c.data) <= 4194304 \
            THEN {without c.data ExceptionDetails} END AS data"
     };
 }
@@ -78,6 +79,38 @@ const JOBS: &str = "
 SELECT j.id::bigint AS id, j.stateid::bigint AS current_row, {utc j.createdat} AS created_at,
   {without j.invocationdata Arguments} AS invocation
 FROM {s}.job j WHERE j.id = ANY($1)";
+
+/// So many jobs are compared with the index at once, and so many strays are taken in.
+const WINDOW: i64 = 10_000;
+const STRAYS: i64 = 2_000;
+
+const WINDOW_END: &str = "
+SELECT max(w.id)::bigint AS last, count(*) AS jobs FROM (
+  SELECT j.id FROM {s}.job j WHERE j.id > $1 ORDER BY j.id LIMIT $2) w";
+
+/// Jobs whose row in the index is missing or another one than the job's own.
+const STRAY: &str = "
+SELECT j.id::bigint AS id, j.stateid::bigint AS current_row, {utc j.createdat} AS created_at,
+  {without j.invocationdata Arguments} AS invocation, j.statename = 'Failed' AS is_failed
+FROM {s}.job j
+LEFT JOIN {s}.state c ON c.id = CASE j.statename WHEN 'Scheduled' THEN j.stateid END
+  AND c.jobid = j.id
+LEFT JOIN redrive.failures f ON f.job = j.id
+  AND f.source = (SELECT s.id FROM redrive.source s WHERE s.hangfire_schema = $1)
+WHERE j.id > $2 AND j.id <= $3
+  AND (j.statename = 'Failed' OR (j.statename = 'Scheduled' AND c.reason LIKE 'Retry attempt %'))
+  AND COALESCE(j.stateid, 0) <= $4
+  AND (f.job IS NULL OR f.state_id <> COALESCE(j.stateid, 0)
+    OR f.list <> CASE j.statename WHEN 'Failed' THEN 'failed' ELSE 'retrying' END)
+ORDER BY j.id LIMIT $5";
+
+const STALE: &str = "
+SELECT f.job, f.changed_at FROM redrive.failures f
+WHERE f.source = (SELECT s.id FROM redrive.source s WHERE s.hangfire_schema = $1)
+  AND f.job > $2 AND f.job <= $3 AND NOT EXISTS (
+    SELECT 1 FROM {s}.job j WHERE j.id = f.job AND COALESCE(j.stateid, 0) = f.state_id
+      AND j.statename = CASE f.list WHEN 'failed' THEN 'Failed' ELSE 'Scheduled' END)
+ORDER BY f.job LIMIT $4";
 
 const GONE: &str = "
 SELECT m.job, m.memory, EXISTS (SELECT 1 FROM {s}.job j WHERE j.id = m.job) AS there
@@ -230,21 +263,32 @@ async fn older(
         })
         .map(|row| row.job)
         .collect();
-    let mut older: HashMap<i64, Vec<StateRow>> = HashMap::new();
     if jobs.is_empty() {
-        return Ok(older);
+        return Ok(HashMap::new());
     }
+    rows_of(conn, layout, position, jobs.into_iter().collect(), late).await
+}
+
+/// Rows of jobs up to the position, but for some.
+async fn rows_of(
+    conn: &mut Conn,
+    layout: &Layout,
+    position: &Position,
+    jobs: Vec<i64>,
+    without: Vec<i64>,
+) -> Result<HashMap<i64, Vec<StateRow>>, Error> {
     let found = sqlx::query(layout.sql(OLDER))
-        .bind(jobs.into_iter().collect::<Vec<i64>>())
+        .bind(jobs)
         .bind(position.watermark)
-        .bind(late)
+        .bind(without)
         .fetch_all(conn)
         .await?;
+    let mut rows: HashMap<i64, Vec<StateRow>> = HashMap::new();
     for row in &found {
         let row = job_row(row)?;
-        older.entry(row.job).or_default().push(row.row);
+        rows.entry(row.job).or_default().push(row.row);
     }
-    Ok(older)
+    Ok(rows)
 }
 
 fn job_row(row: &PgRow) -> Result<JobRow, Error> {
@@ -296,4 +340,84 @@ pub(super) async fn gone(
             })
         })
         .await
+}
+
+/// See [`app::ports::collector::CollectorStore::astray`].
+pub(super) async fn astray(
+    session: &Session,
+    position: &Position,
+    after: i64,
+) -> Result<Astray, StoreError> {
+    let position = Arc::new(position.clone());
+    session
+        .read(move |conn, layout| {
+            let position = Arc::clone(&position);
+            Box::pin(async move { compared(conn, &layout, &position, after).await })
+        })
+        .await
+}
+
+async fn compared(
+    conn: &mut Conn,
+    layout: &Layout,
+    position: &Position,
+    after: i64,
+) -> Result<Astray, Error> {
+    let window = sqlx::query(layout.sql(WINDOW_END))
+        .bind(after)
+        .bind(WINDOW)
+        .fetch_one(&mut *conn)
+        .await?;
+    let is_end = window.try_get::<i64, _>("jobs")? < WINDOW;
+    let end: Option<i64> = window.try_get("last")?;
+    let mut last = end.filter(|_| !is_end);
+    let found = sqlx::query(layout.sql(STRAY))
+        .bind(layout.schema())
+        .bind(after)
+        .bind(last.unwrap_or(i64::MAX))
+        .bind(position.watermark)
+        .bind(STRAYS)
+        .fetch_all(&mut *conn)
+        .await?;
+    let mut found = found
+        .iter()
+        .map(|row| Ok((job(row)?, row.try_get::<bool, _>("is_failed")?)))
+        .collect::<Result<Vec<_>, Error>>()?;
+    if found.len() >= usize::try_from(STRAYS).unwrap_or(usize::MAX) {
+        last = found.last().map(|((id, _), _)| *id);
+    }
+    let stale = sqlx::query(layout.sql(STALE))
+        .bind(layout.schema())
+        .bind(after)
+        .bind(last.unwrap_or(i64::MAX))
+        .bind(WINDOW)
+        .fetch_all(&mut *conn)
+        .await?
+        .iter()
+        .map(|row| Ok((row.try_get("job")?, micros(row.try_get("changed_at")?))))
+        .collect::<Result<_, Error>>()?;
+    let ids: Vec<i64> = found.iter().map(|((id, _), _)| *id).collect();
+    let (mut memories, mut rows) = if ids.is_empty() {
+        (HashMap::new(), HashMap::new())
+    } else {
+        let rows = rows_of(conn, layout, position, ids.clone(), Vec::new()).await?;
+        (memories(conn, layout, ids).await?, rows)
+    };
+    let strays = found
+        .drain(..)
+        .map(|((id, job), is_failed)| {
+            let stray = Stray {
+                job,
+                is_failed,
+                memory: memories.remove(&id),
+                rows: rows.remove(&id).unwrap_or_default(),
+            };
+            (id, stray)
+        })
+        .collect();
+    Ok(Astray {
+        strays,
+        stale,
+        last,
+    })
 }

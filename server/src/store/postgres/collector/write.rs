@@ -15,7 +15,7 @@ use crate::store::postgres::migrate::{self, Own};
 use crate::store::postgres::pool::Purpose;
 use crate::store::postgres::session::{Session, spawned};
 use crate::store::postgres::{PostgresStore, errors};
-use crate::store::rollups::Rows;
+use crate::store::rollups::{IndexRows, Rows};
 
 const BEGIN: &str = begin!(
     "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
@@ -117,6 +117,30 @@ SELECT $1, r.* FROM json_to_recordset($2::json)
   AS r(gauge text, job_type text, method text, label text, value bigint)
 ON CONFLICT (source, gauge, job_type, method, label) DO UPDATE SET
   value = t.value + excluded.value";
+
+const GROUPS: &str = "
+INSERT INTO redrive.failure_groups (source, id, list, job_type, method, queue, exception, attempts)
+SELECT $1, r.* FROM json_to_recordset($2::json)
+  AS r(id bigint, list text, job_type text, method text, queue text, exception text,
+    attempts integer)
+ON CONFLICT DO NOTHING";
+
+const FAILURES: &str = "
+INSERT INTO redrive.failures (source, job, list, changed_at, state_id, group_id, attempts, server)
+SELECT $1, r.* FROM json_to_recordset($2::json)
+  AS r(job bigint, list text, changed_at bigint, state_id bigint, group_id bigint,
+    attempts bigint, server bigint)
+ON CONFLICT (source, job) DO UPDATE SET list = excluded.list, changed_at = excluded.changed_at,
+  state_id = excluded.state_id, group_id = excluded.group_id, attempts = excluded.attempts,
+  server = excluded.server";
+
+const LEFT: &str = "DELETE FROM redrive.failures WHERE source = $1 AND job = ANY($2)";
+
+const PRUNE: &str = "
+DELETE FROM redrive.failure_groups g WHERE g.source = $1 AND NOT EXISTS (
+  SELECT 1 FROM redrive.failures f WHERE f.source = $1 AND f.group_id = g.id)";
+
+const CLEAR_FAILURES: &str = "DELETE FROM redrive.failures WHERE source = $1";
 
 /// Why nothing is written.
 enum Halt {
@@ -254,6 +278,8 @@ struct Written {
     to: String,
     is_new_epoch: bool,
     rows: Rows,
+    index: IndexRows,
+    prune: bool,
     jobs: Vec<i64>,
     undecided: Vec<bool>,
     memories: Vec<String>,
@@ -267,6 +293,8 @@ impl Written {
             to: json(to)?,
             is_new_epoch: from.epoch != to.epoch,
             rows: Rows::of(&changes.increments).map_err(|error| unreadable(&error))?,
+            index: IndexRows::of(changes).map_err(|error| unreadable(&error))?,
+            prune: changes.prune,
             jobs: Vec::new(),
             undecided: Vec::new(),
             memories: Vec::new(),
@@ -294,7 +322,7 @@ impl Written {
             return Ok(false);
         }
         if self.is_new_epoch {
-            for statement in [FORGET_ALL, CLEAR_GAUGES] {
+            for statement in [FORGET_ALL, CLEAR_GAUGES, CLEAR_FAILURES, PRUNE] {
                 sqlx::query(statement)
                     .bind(source)
                     .execute(&mut *conn)
@@ -308,6 +336,8 @@ impl Written {
             (RECOVERY, self.rows.recovery),
             (DELAYS, self.rows.delays),
             (GAUGES, self.rows.gauges),
+            (GROUPS, self.index.groups),
+            (FAILURES, self.index.failures),
         ];
         for (statement, rows) in tables {
             if let Some(rows) = rows {
@@ -327,12 +357,17 @@ impl Written {
                 .execute(&mut *conn)
                 .await?;
         }
-        if !self.forgotten.is_empty() {
-            sqlx::query(FORGET)
-                .bind(source)
-                .bind(self.forgotten)
-                .execute(conn)
-                .await?;
+        for (statement, jobs) in [(FORGET, self.forgotten), (LEFT, self.index.left)] {
+            if !jobs.is_empty() {
+                sqlx::query(statement)
+                    .bind(source)
+                    .bind(jobs)
+                    .execute(&mut *conn)
+                    .await?;
+            }
+        }
+        if self.prune {
+            sqlx::query(PRUNE).bind(source).execute(conn).await?;
         }
         Ok(true)
     }

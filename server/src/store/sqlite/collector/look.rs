@@ -19,8 +19,7 @@ use crate::store::sqlite::sql::{CALL, NEWEST};
 macro_rules! columns {
     () => {
         "c.Id AS id, c.JobId AS job, c.Name AS name, substr(c.Reason, 1, 300) AS reason, \
-         c.CreatedAt AS created_at, CASE WHEN c.Name <> 'Processing' \
-         AND octet_length(c.Data) <= 4194304 THEN \
+         c.CreatedAt AS created_at, CASE WHEN octet_length(c.Data) <= 4194304 THEN \
          CASE WHEN json_valid(c.Data) THEN json_remove(c.Data, '$.ExceptionDetails') \
          ELSE c.Data END END AS data"
     };
@@ -117,7 +116,7 @@ fn json(ids: &HashSet<i64>) -> String {
     format!("[{}]", ids.join(","))
 }
 
-async fn memories(
+pub(super) async fn memories(
     connection: &mut SqliteConnection,
     jobs: &HashSet<i64>,
 ) -> Result<HashMap<i64, Memory>, sqlx::Error> {
@@ -150,20 +149,29 @@ async fn older(
         .copied()
         .filter(|job| *job <= position.newest_job && !memories.contains_key(job))
         .collect();
-    let mut older: HashMap<i64, Vec<StateRow>> = HashMap::new();
     if jobs.is_empty() {
-        return Ok(older);
+        return Ok(HashMap::new());
     }
+    rows_of(connection, position, &jobs).await
+}
+
+/// Rows of jobs up to the position.
+pub(super) async fn rows_of(
+    connection: &mut SqliteConnection,
+    position: &Position,
+    jobs: &HashSet<i64>,
+) -> Result<HashMap<i64, Vec<StateRow>>, sqlx::Error> {
     let found = sqlx::query(OLDER)
-        .bind(json(&jobs))
+        .bind(json(jobs))
         .bind(position.watermark)
         .fetch_all(connection)
         .await?;
+    let mut rows: HashMap<i64, Vec<StateRow>> = HashMap::new();
     for row in &found {
         let row = job_row(row)?;
-        older.entry(row.job).or_default().push(row.row);
+        rows.entry(row.job).or_default().push(row.row);
     }
-    Ok(older)
+    Ok(rows)
 }
 
 fn job_row(row: &SqliteRow) -> Result<JobRow, sqlx::Error> {
@@ -180,7 +188,7 @@ fn job_row(row: &SqliteRow) -> Result<JobRow, sqlx::Error> {
     })
 }
 
-fn job(row: &SqliteRow) -> Result<(i64, Job), sqlx::Error> {
+pub(super) fn job(row: &SqliteRow) -> Result<(i64, Job), sqlx::Error> {
     let invocation = rows::invocation(row, Arguments::TooLarge)?;
     let created_at = rows::instant(row, "created_at")?;
     Ok((

@@ -8,7 +8,7 @@ use app::ports::error::StoreError;
 use sqlx::{Connection, SqliteConnection};
 use uuid::Uuid;
 
-use crate::store::rollups::Rows;
+use crate::store::rollups::{IndexRows, Rows};
 use crate::store::sqlite::migrate::{self, Own};
 use crate::store::sqlite::work::Work;
 use crate::store::sqlite::{SqliteStore, errors, rows};
@@ -94,6 +94,26 @@ const GAUGES: &str = "INSERT INTO redrive_gauges AS t (source, gauge, job_type, 
      value ->> 'label', value ->> 'value' FROM json_each(?2) WHERE true \
      ON CONFLICT (source, gauge, job_type, method, label) DO UPDATE SET \
      value = t.value + excluded.value";
+
+const GROUPS: &str = "INSERT INTO redrive_failure_groups (source, id, list, job_type, method, \
+     queue, exception, attempts) SELECT ?1, value ->> 'id', value ->> 'list', \
+     value ->> 'job_type', value ->> 'method', value ->> 'queue', value ->> 'exception', \
+     value ->> 'attempts' FROM json_each(?2) WHERE true ON CONFLICT DO NOTHING";
+
+const FAILURES: &str = "INSERT INTO redrive_failures (source, job, list, changed_at, state_id, \
+     group_id, attempts, server) SELECT ?1, value ->> 'job', value ->> 'list', \
+     value ->> 'changed_at', value ->> 'state_id', value ->> 'group_id', value ->> 'attempts', \
+     value ->> 'server' FROM json_each(?2) WHERE true ON CONFLICT (source, job) DO UPDATE SET \
+     list = excluded.list, changed_at = excluded.changed_at, state_id = excluded.state_id, \
+     group_id = excluded.group_id, attempts = excluded.attempts, server = excluded.server";
+
+const LEFT: &str = "DELETE FROM redrive_failures WHERE source = ?1 \
+     AND job IN (SELECT value FROM json_each(?2))";
+
+const PRUNE: &str = "DELETE FROM redrive_failure_groups AS g WHERE g.source = ?1 AND NOT EXISTS \
+     (SELECT 1 FROM redrive_failures f WHERE f.source = ?1 AND f.group_id = g.id)";
+
+const CLEAR_FAILURES: &str = "DELETE FROM redrive_failures WHERE source = ?1";
 
 /// Why nothing is written.
 enum Halt {
@@ -218,6 +238,7 @@ pub(super) async fn write(
     to: &Position,
     changes: &Changes,
 ) -> Result<bool, StoreError> {
+    let index = IndexRows::of(changes).map_err(|error| unreadable(&error))?;
     let written = Written {
         from: json(from)?,
         to: json(to)?,
@@ -225,6 +246,9 @@ pub(super) async fn write(
         is_new_epoch: from.epoch != to.epoch,
         rows: Rows::of(&changes.increments).map_err(|error| unreadable(&error))?,
         memories: memories(changes).map_err(|error| unreadable(&error))?,
+        left: serde_json::to_string(&index.left).map_err(|error| unreadable(&error))?,
+        index,
+        prune: changes.prune,
         forgotten: serde_json::to_string(&changes.forgotten).map_err(|error| unreadable(&error))?,
     };
     transaction(store, move |connection, source| {
@@ -254,6 +278,9 @@ struct Written {
     is_new_epoch: bool,
     rows: Rows,
     memories: String,
+    index: IndexRows,
+    left: String,
+    prune: bool,
     forgotten: String,
 }
 
@@ -276,7 +303,7 @@ impl Written {
             return Ok(false);
         }
         if self.is_new_epoch {
-            for statement in [FORGET_ALL, CLEAR_GAUGES] {
+            for statement in [FORGET_ALL, CLEAR_GAUGES, CLEAR_FAILURES, PRUNE] {
                 sqlx::query(statement)
                     .bind(source)
                     .execute(&mut *connection)
@@ -292,6 +319,9 @@ impl Written {
             (GAUGES, self.rows.gauges),
             (REMEMBER, Some(self.memories)),
             (FORGET, Some(self.forgotten)),
+            (GROUPS, self.index.groups),
+            (FAILURES, self.index.failures),
+            (LEFT, Some(self.left)),
         ];
         for (statement, rows) in tables {
             if let Some(rows) = rows {
@@ -301,6 +331,9 @@ impl Written {
                     .execute(&mut *connection)
                     .await?;
             }
+        }
+        if self.prune {
+            sqlx::query(PRUNE).bind(source).execute(connection).await?;
         }
         Ok(true)
     }

@@ -47,5 +47,5 @@ async fn an_older_audit_is_read_and_brought_up_to_date_whole() {
         .unwrap();
     let migrated: Vec<String> = sqlx::query_scalar(schema).fetch_all(&writer).await.unwrap();
     assert_eq!(migrated, expected);
-    assert_eq!(migrated.len(), 14);
+    assert_eq!(migrated.len(), 19);
 }
