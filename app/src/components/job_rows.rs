@@ -33,6 +33,8 @@ pub struct TableOptions {
     pub caption: String,
     /// Whether rows can be ticked.
     pub tick: bool,
+    /// Whether rows are in the order of change; else in that of ids.
+    pub by_change: bool,
 }
 
 /// A table of jobs.
@@ -42,6 +44,11 @@ pub fn job_table(rows: &[JobRow], links: &SourceLinks, options: &TableOptions) -
         .iter()
         .map(|row| job_row(row, links, options))
         .collect();
+    let by_id = !options.by_change;
+    // Of retrying jobs the column has due times, which are in another order.
+    let by_time = options.by_change && options.state == Some(ListState::Failed);
+    let sorted = |by: bool| by.then_some("descending");
+    let arrow = |by: bool| by.then(|| icon("i-down"));
     let tick = options.tick.then(|| {
         view! { <th role="columnheader" scope="col" class="j-x"><span class="vh">"Tick"</span></th> }
     });
@@ -55,8 +62,12 @@ pub fn job_table(rows: &[JobRow], links: &SourceLinks, options: &TableOptions) -
                     <th role="columnheader" scope="col" class="j-a">"Attempt"</th>
                     <th role="columnheader" scope="col" class="j-e">{detail}</th>
                     <th role="columnheader" scope="col" class="j-q">"Queue"</th>
-                    <th role="columnheader" scope="col" class="j-i" aria-sort="descending"><span class="sort">"Id" {icon("i-down")}</span></th>
-                    <th role="columnheader" scope="col" class="j-t num">{when}</th>
+                    <th role="columnheader" scope="col" class="j-i" aria-sort=sorted(by_id)>
+                        <span class="sort">"Id" {arrow(by_id)}</span>
+                    </th>
+                    <th role="columnheader" scope="col" class="j-t num" aria-sort=sorted(by_time)>
+                        <span class="sort">{when} {arrow(by_time)}</span>
+                    </th>
                 </tr>
             </thead>
             <tbody role="rowgroup">{body}</tbody>

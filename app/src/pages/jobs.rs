@@ -262,6 +262,7 @@ fn body(page: &JobsPage, links: &SourceLinks) -> AnyView {
         state: page.filter.state,
         caption: format!("{}, {first}", title(page.filter.state)),
         tick: page.source.read_only.is_none(),
+        by_change: matches!(page.ordering, Ordering::Changed(_)),
     };
     let table = job_table(&list.rows, links, &options);
     view! { {toolbar::form(page, links, table)} {pager(pages, words)} }.into_any()

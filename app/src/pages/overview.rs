@@ -20,6 +20,7 @@ use crate::model::insights::forecast::Forecast;
 use crate::model::job::Server;
 use crate::model::state::{Instant, ListState};
 use crate::ports::error::StoreError;
+use crate::ports::failures::FailureCauses;
 use crate::ports::jobs::JobPage;
 
 mod figures;
@@ -34,6 +35,8 @@ mod tests;
 pub struct OverviewPage {
     /// The newest failed jobs.
     pub failures: Result<JobPage, StoreError>,
+    /// Whether they are those that came last; else those of the highest ids.
+    pub by_change: bool,
     /// Everything else.
     pub seen: Seen,
 }
@@ -55,6 +58,8 @@ pub struct Seen {
     pub digest: Current<Digest>,
     /// The retries of the next hour.
     pub forecast: Current<Forecast>,
+    /// Failed jobs by cause.
+    pub causes: Current<FailureCauses>,
     /// Faults that need somebody; `None` before the first round of checks.
     pub findings: Option<Arc<Findings>>,
     /// How far the collector has come.
@@ -102,7 +107,11 @@ impl Seen {
 
 /// The page.
 pub fn overview_page(page: OverviewPage) -> AnyView {
-    let OverviewPage { failures, seen } = page;
+    let OverviewPage {
+        failures,
+        by_change,
+        seen,
+    } = page;
     let links = page_context().links.source(&seen.source.name);
     let needs = needs::needs(&seen, &links);
     view! {
@@ -118,11 +127,11 @@ pub fn overview_page(page: OverviewPage) -> AnyView {
         <section class="sec" aria-labelledby="newest-h">
             <div class="sec-h">
                 <h2 id="newest-h">"Newest failures"</h2>
-                <p class="sub">"by job id"</p>
+                <p class="sub">{if by_change { "latest first" } else { "by job id" }}</p>
                 <a class="newchip" href=links.overview() data-live-new="new">"+0 new"</a>
                 <a class="sec-more" href=links.state(ListState::Failed)>"All failed jobs"</a>
             </div>
-            {newest(&failures, &links)}
+            {newest(&failures, by_change, &links)}
         </section>
     }
     .into_any()
@@ -205,7 +214,7 @@ fn collecting(collecting: &Collecting) -> Option<AnyView> {
     )
 }
 
-fn newest(failures: &Result<JobPage, StoreError>, links: &SourceLinks) -> AnyView {
+fn newest(failures: &Result<JobPage, StoreError>, by_change: bool, links: &SourceLinks) -> AnyView {
     match failures {
         Ok(list) if list.rows.is_empty() => message(
             Tone::Good,
@@ -220,6 +229,7 @@ fn newest(failures: &Result<JobPage, StoreError>, links: &SourceLinks) -> AnyVie
                 state: Some(ListState::Failed),
                 caption: "Newest failed jobs".to_owned(),
                 tick: false,
+                by_change,
             };
             job_table(&list.rows, links, &options)
         }

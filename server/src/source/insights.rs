@@ -13,6 +13,7 @@ use app::model::insights::forecast::Forecast;
 use app::model::rates::slot;
 use app::model::state::Instant as Moment;
 use app::ports::error::StoreError;
+use app::ports::failures::{FailureCauses, FailureStore, Indexed};
 use app::ports::health::HealthStore;
 use app::ports::insights::InsightStore;
 use chrono::TimeDelta;
@@ -34,6 +35,8 @@ const CHECKS: Duration = Duration::from_mins(1);
 const CHECK: Duration = Duration::from_secs(1);
 /// A pause is at least this many times what the reading before it took.
 const REST: u32 = 20;
+/// Causes of failures that are read at most.
+const CAUSES: u32 = 20;
 /// Planned retries that are read at most.
 const RETRIES: u32 = 5_000;
 
@@ -44,6 +47,8 @@ pub struct Insights {
     pub digest: Reading<Digest>,
     /// The retries of the next hour.
     pub forecast: Reading<Forecast>,
+    /// Failed jobs by cause; nothing while the index of failures is not whole.
+    pub causes: Reading<FailureCauses>,
     /// Faults that need somebody; `None` before the first round.
     pub findings: Option<Arc<Findings>>,
 }
@@ -107,10 +112,15 @@ impl Insights {
 /// Reads again and again, until dropped.
 pub async fn run<S>(store: &S, clock: &SharedClock, live: &watch::Sender<Snapshot>)
 where
-    S: InsightStore + HealthStore + ?Sized,
+    S: InsightStore + HealthStore + FailureStore + ?Sized,
 {
     let reader = Reader { store, clock, live };
-    tokio::join!(reader.numbers(), reader.schedule(), reader.checks());
+    tokio::join!(
+        reader.numbers(),
+        reader.schedule(),
+        reader.causes(),
+        reader.checks()
+    );
 }
 
 struct Reader<'a, S: ?Sized> {
@@ -122,7 +132,7 @@ struct Reader<'a, S: ?Sized> {
 /// What the numbers that were read last depend on.
 type Version = (Coverage, i64);
 
-impl<S: InsightStore + HealthStore + ?Sized> Reader<'_, S> {
+impl<S: InsightStore + HealthStore + FailureStore + ?Sized> Reader<'_, S> {
     /// The time by the database's clock.
     fn now(&self) -> Moment {
         let skew = self
@@ -186,6 +196,19 @@ impl<S: InsightStore + HealthStore + ?Sized> Reader<'_, S> {
             let due = self.store.due_retries(Forecast::until(now), RETRIES).await;
             let read = due.map(|due| Some(Arc::new(Forecast::new(&due, limit, now))));
             self.publish(|insights| insights.forecast.take(read, now));
+            tokio::time::sleep(PAUSE.max(began.elapsed() * REST)).await;
+        }
+    }
+
+    async fn causes(&self) {
+        loop {
+            let began = Instant::now();
+            let read = self.store.causes(CAUSES).await.map(|read| match read {
+                Indexed::Ready(causes) => Some(Arc::new(causes)),
+                Indexed::NotReady(_) => None,
+            });
+            let now = self.now();
+            self.publish(|insights| insights.causes.take(read, now));
             tokio::time::sleep(PAUSE.max(began.elapsed() * REST)).await;
         }
     }

@@ -7,6 +7,10 @@ use crate::components::shell::PageContext;
 use crate::links::Links;
 
 fn table(rows: &[JobRow], state: Option<ListState>, tick: bool) -> Html {
+    table_in(rows, state, tick, false)
+}
+
+fn table_in(rows: &[JobRow], state: Option<ListState>, tick: bool, by_change: bool) -> Html {
     let owner = Owner::new();
     let html = owner.with(|| {
         provide_context(PageContext {
@@ -18,6 +22,7 @@ fn table(rows: &[JobRow], state: Option<ListState>, tick: bool) -> Html {
             state,
             caption: "Jobs".into(),
             tick,
+            by_change,
         };
         job_table(rows, &Links::new("/ops").source("prod"), &options).to_html()
     });
@@ -134,4 +139,16 @@ fn the_middle_column_says_what_the_row_needs() {
             "– no reason given"
         ]
     );
+}
+
+#[test]
+fn the_arrow_stands_on_the_column_that_rows_are_sorted_by() {
+    let sorted = |state, by_change| {
+        let html = table_in(&[row(1, "Failed")], Some(state), false, by_change);
+        texts(&html, "th[aria-sort]")
+    };
+    assert_eq!(sorted(ListState::Failed, false), ["Id"]);
+    assert_eq!(sorted(ListState::Failed, true), ["Failed"]);
+    // Due times are in no order there.
+    assert_eq!(sorted(ListState::Retrying, true), Vec::<String>::new());
 }

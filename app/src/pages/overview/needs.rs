@@ -6,7 +6,9 @@ use super::Seen;
 use crate::components::coverage::{Trust, coverage};
 use crate::components::icon::icon;
 use crate::components::number::{count, thousands};
+use crate::components::relative;
 use crate::components::server_rows::Pulse;
+use crate::components::shell::page_context;
 use crate::components::text::{short_type, shown};
 use crate::components::time;
 use crate::links::SourceLinks;
@@ -17,10 +19,16 @@ use crate::model::insights::forecast::KindDue;
 use crate::model::job::Server;
 use crate::model::rates::{Fall, Rate, SLOT_SECONDS, percent};
 use crate::model::state::{Instant, ListState};
+use crate::ports::failures::FailureCause;
 use crate::ports::jobs::JobFilter;
 
 /// Falls that are listed at most: when everything falls, the first ones tell it.
 const FALLS: usize = 3;
+/// Causes that are listed at most.
+const CAUSES: usize = 3;
+/// A cause is listed where it is that of so many failed jobs, and of one in so many of them.
+const MANY: i64 = 3;
+const ONE_IN: i64 = 5;
 /// Kinds that an evidence names at most.
 const NAMED: usize = 3;
 
@@ -48,6 +56,7 @@ pub(super) fn needs(seen: &Seen, links: &SourceLinks) -> Vec<Need> {
         needs.extend(servers_need(servers, seen, links));
     }
     needs.extend(falls(seen, links));
+    needs.extend(causes(seen, links));
     needs.extend(failed(seen, links));
     needs.extend(in_no_list(seen, links));
     needs
@@ -330,6 +339,52 @@ fn fell(of: &str, fall: &Fall, others: String, href: String) -> Need {
 /// When a slot of ten minutes begins.
 pub(super) fn slot_start(slot: i64) -> Option<Instant> {
     chrono::DateTime::from_timestamp(slot.checked_mul(SLOT_SECONDS)?, 0)
+}
+
+/// Causes that many failed jobs share: what is called, and the exception.
+fn causes(seen: &Seen, links: &SourceLinks) -> Vec<Need> {
+    let Some(causes) = &seen.causes.value else {
+        return Vec::new();
+    };
+    let many = |cause: &&FailureCause| {
+        cause.jobs >= MANY && cause.jobs.saturating_mul(ONE_IN) >= causes.jobs
+    };
+    let now = page_context().now;
+    let ago = |at: Instant| relative::ago((now - at).num_milliseconds().max(0));
+    causes
+        .top
+        .iter()
+        .filter(many)
+        .take(CAUSES)
+        .map(|cause| {
+            let exception = match cause.exception.as_str() {
+                "" => "an exception that is not stored".to_owned(),
+                name => shown(short_type(name)).into_owned(),
+            };
+            let filter = JobFilter {
+                exception: Some(cause.exception.clone()).filter(|name| !name.is_empty()),
+                ..kind_filter(&cause.kind, ListState::Failed)
+            };
+            Need {
+                urgent: true,
+                symbol: "i-failures",
+                headline: format!(
+                    "{} of {} have one cause",
+                    thousands(cause.jobs),
+                    count(causes.jobs, "failed job")
+                ),
+                second: format!("{}: {exception}", kind_words(&cause.kind)),
+                evidence: format!(
+                    "The first failed {}, the last {}. {} in all.",
+                    ago(cause.oldest),
+                    ago(cause.newest),
+                    count(causes.causes, "cause")
+                ),
+                when: Some((cause.newest, "the last")),
+                offer: Some(("See them", links.jobs(&filter, None, None))),
+            }
+        })
+        .collect()
 }
 
 fn failed(seen: &Seen, links: &SourceLinks) -> Option<Need> {

@@ -10,6 +10,7 @@ use crate::model::insights::digest::Raw;
 use crate::model::insights::{Coverage, DueRetry, FirstAttemptsRow, JobKind, Pending, RoundsRow};
 use crate::model::rates::{Rate, slot};
 use crate::pages::document::testing::{attr, chip, rendered, texts};
+use crate::ports::failures::{FailureCause, FailureCauses};
 use crate::ports::jobs::StateCounts;
 
 fn server(id: &str, age_s: i64, processing: i64) -> Server {
@@ -45,6 +46,7 @@ fn seen(failed: i64, servers: Vec<Server>) -> Seen {
         gone_ms: 300_000,
         digest: Current::default(),
         forecast: Current::default(),
+        causes: Current::default(),
         findings: None,
         collecting: Collecting::default(),
         version: None,
@@ -62,7 +64,13 @@ fn page(seen: Seen) -> scraper::Html {
         has_newer: false,
         has_older: false,
     });
-    rendered(move || overview_page(OverviewPage { failures, seen }))
+    rendered(move || {
+        overview_page(OverviewPage {
+            failures,
+            by_change: true,
+            seen,
+        })
+    })
 }
 
 fn kind(job_type: &str) -> JobKind {
@@ -368,6 +376,56 @@ fn faults_that_the_checks_found_are_told_once() {
             "/ops/s/prod/jobs?state=retrying",
             "/ops/s/prod/jobs?state=processing",
             "/ops/s/prod/jobs?state=enqueued"
+        ]
+    );
+}
+
+#[test]
+fn causes_that_many_share_are_told_and_lead_to_their_jobs() {
+    let cause = |job_type: &str, exception: &str, jobs| FailureCause {
+        kind: kind(job_type),
+        exception: exception.into(),
+        jobs,
+        newest: now() - TimeDelta::minutes(3),
+        oldest: now() - TimeDelta::hours(20),
+    };
+    let mut seen = seen(26, vec![server("a", 4, 1)]);
+    seen.causes = read(FailureCauses {
+        top: vec![
+            cause("ImportJob", "System.TimeoutException", 14),
+            cause("StockSyncJob", "", 6),
+            // Less than one in five.
+            cause("FeedJob", "System.Exception", 5),
+        ],
+        causes: 4,
+        jobs: 26,
+    });
+    let html = page(seen);
+    assert_eq!(
+        texts(&html, ".attn-h h3"),
+        [
+            "14 of 26 failed jobs have one cause",
+            "6 of 26 failed jobs have one cause",
+            "26 jobs rest in Failed"
+        ]
+    );
+    assert_eq!(
+        texts(&html, ".attn-h .two"),
+        [
+            "ImportJob.RunAsync: TimeoutException",
+            "StockSyncJob.RunAsync: an exception that is not stored"
+        ]
+    );
+    assert_eq!(
+        texts(&html, ".attn-e")[0],
+        "The first failed 20 h ago, the last 3 min ago. 4 causes in all."
+    );
+    assert_eq!(
+        attr(&html, ".attn-a", "href")[..2],
+        [
+            "/ops/s/prod/jobs?state=failed&type=Bookstore.Jobs.ImportJob&method=RunAsync\
+             &exception=System.TimeoutException",
+            "/ops/s/prod/jobs?state=failed&type=Bookstore.Jobs.StockSyncJob&method=RunAsync"
         ]
     );
 }

@@ -8,7 +8,8 @@ use app::model::state::ListState;
 use app::pages::document;
 use app::pages::overview::{Current, OverviewPage, Seen, overview_page, overview_parts};
 use app::ports::error::StoreError;
-use app::ports::jobs::{Anchor, JobFilter};
+use app::ports::failures::{ChangedAnchor, Indexed};
+use app::ports::jobs::{Anchor, JobFilter, JobPage};
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Response};
 use axum_extra::extract::Query;
@@ -16,7 +17,7 @@ use serde::Deserialize;
 
 use super::super::frame::{SourceVisit, Visit, flash};
 use crate::source::insights::Reading;
-use crate::source::{SERVER_GONE_MS, SourceHandle};
+use crate::source::{SERVER_GONE_MS, SourceHandle, Store};
 
 /// Failed jobs that the overview shows.
 const FAILURES: u32 = 10;
@@ -39,8 +40,8 @@ pub async fn show(
     };
     // What comes after this moment is new to the page, but for what its rows show already.
     let known = source.live.borrow().collecting.highest;
-    let (failures, seen, flash) = tokio::join!(
-        source.store.list(&failed, Anchor::Start, FAILURES),
+    let ((failures, by_change), seen, flash) = tokio::join!(
+        newest(source.store.as_ref(), &failed),
         seen(&visit, &source),
         flash(&source, &query.done),
     );
@@ -55,8 +56,21 @@ pub async fn show(
         .with_flash(flash)
         .watching(Some(ListState::Failed), known);
     visit.page(StatusCode::OK, "Overview", Section::Overview, move || {
-        overview_page(OverviewPage { failures, seen })
+        overview_page(OverviewPage {
+            failures,
+            by_change,
+            seen,
+        })
     })
+}
+
+/// The failures that came last, where the index knows them; else those of the highest ids.
+async fn newest(store: &dyn Store, failed: &JobFilter) -> (Result<JobPage, StoreError>, bool) {
+    match store.changed(failed, ChangedAnchor::Start, FAILURES).await {
+        Ok(Indexed::Ready(found)) => (Ok(found.page), true),
+        Ok(Indexed::NotReady(_)) => (store.list(failed, Anchor::Start, FAILURES).await, false),
+        Err(error) => (Err(error), true),
+    }
 }
 
 /// The drawings as they are now, for a page that is open. Asks no database.
@@ -84,6 +98,7 @@ async fn seen(visit: &Visit, source: &SourceHandle) -> Seen {
         gone_ms: SERVER_GONE_MS,
         digest: current(&insights.digest, skew),
         forecast: current(&insights.forecast, skew),
+        causes: current(&insights.causes, skew),
         findings: insights.findings.clone(),
         collecting: Collecting::from(&snapshot.collecting),
         version: insights.version(),

@@ -9,6 +9,8 @@ use app::model::insights::{
     Scope,
 };
 use app::model::rates::Rate;
+use app::ports::failures::{ChangedAnchor, ChangedPage};
+use app::ports::jobs::JobFilter;
 use async_trait::async_trait;
 
 use super::*;
@@ -109,6 +111,27 @@ impl InsightStore for Fake {
 }
 
 #[async_trait]
+impl FailureStore for Fake {
+    async fn changed(
+        &self,
+        _: &JobFilter,
+        _: ChangedAnchor,
+        _: u32,
+    ) -> Result<Indexed<ChangedPage>, StoreError> {
+        unreachable!("no list is read in the background")
+    }
+
+    async fn causes(&self, limit: u32) -> Result<Indexed<FailureCauses>, StoreError> {
+        assert_eq!(limit, CAUSES);
+        Ok(Indexed::Ready(FailureCauses {
+            jobs: 26,
+            causes: 8,
+            top: Vec::new(),
+        }))
+    }
+}
+
+#[async_trait]
 impl HealthStore for Fake {
     fn applies(&self, check: Check) -> bool {
         check != Check::Unsettled
@@ -150,12 +173,14 @@ async fn numbers_schedule_and_faults_are_read_side_by_side() {
     let seen = read(&store, |insights| {
         insights.digest.value.is_some()
             && insights.forecast.value.is_some()
+            && insights.causes.value.is_some()
             && insights.findings.is_some()
     })
     .await;
     assert_eq!(seen.digest.value.unwrap().first.day, Rate::new(3, 4));
     let forecast = seen.forecast.value.unwrap();
     assert_eq!((forecast.retries(), forecast.last_tries()), (1, 1));
+    assert_eq!(seen.causes.value.unwrap().jobs, 26);
     let findings = seen.findings.unwrap();
     assert_eq!(findings.seen[&Check::OverdueSchedule].count, 94);
     assert!(!findings.seen.contains_key(&Check::SeveralQueueRows));
