@@ -162,13 +162,13 @@ impl Collector {
                 );
                 self.publish(|progress| progress.arrivals = None);
                 self.mended_to = 0;
-                return self.write(from, anew, &Changes::default()).await;
+                return self.write(from, *anew, &Changes::default()).await;
             }
         };
         let changes = look.batch.fold(&from);
         let highest = look.highest;
         let seen_to = from.watermark;
-        let caught_up = to.watermark >= highest;
+        let caught_up = to.watermark >= highest && !look.is_cut;
         let is_indexed = to.indexed;
         if from == to && changes == Changes::default() {
             self.show(from);
@@ -196,17 +196,19 @@ impl Collector {
 
     /// The position after a look; as an error the one to begin with anew, where the ids are not
     /// those that were read before.
-    fn next(&self, from: &Position, look: Look) -> Result<(Look, Position), Position> {
+    fn next(&self, from: &Position, look: Look) -> Result<(Look, Position), Box<Position>> {
         let mut to = from.clone();
-        let given = look.given.unwrap_or_default().max(look.highest);
-        let knows_given = look.given.is_some() || look.highest > 0;
-        if knows_given && given < from.watermark {
+        if from.is_of_another(look.highest, look.given) {
             to.restart(self.clock.now());
-            return Err(to);
+            return Err(Box::new(to));
         }
         let Batch { rows, .. } = &look.batch;
         let ids: Vec<i64> = rows.iter().map(|row| row.row.id).collect();
-        to.advance(&ids, look.highest, look.around.as_ref());
+        if look.is_cut {
+            to.advance_within(&ids);
+        } else {
+            to.advance(&ids, look.highest, look.given, look.around.as_ref());
+        }
         let newest_job = rows.iter().map(|row| row.job).max();
         to.newest_job = to.newest_job.max(newest_job.unwrap_or_default());
         to.newest_at = to

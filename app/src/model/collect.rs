@@ -44,6 +44,8 @@ pub const HOUR_SECONDS: i64 = 3_600;
 pub const DAY_SECONDS: i64 = 86_400;
 /// Names longer than this are counted under their first characters.
 pub const NAME_CHARS: usize = 300;
+/// So are names with more bytes than this: a key of an index holds three of them.
+pub const NAME_BYTES: usize = 600;
 /// Attempts with a number beyond this are counted under it.
 pub const LAST_NUMBER: u32 = 1_000;
 
@@ -61,8 +63,10 @@ pub fn day(at: Instant) -> i64 {
 /// that `PostgreSQL` cannot store is replaced.
 pub fn counted_name(name: &str) -> String {
     let name = name.replace('\0', "\u{fffd}");
-    match name.char_indices().nth(NAME_CHARS) {
-        Some((end, _)) => format!("{}\u{2026}", &name[..end]),
+    let chars = name.char_indices().nth(NAME_CHARS).map(|(end, _)| end);
+    let bytes = (name.len() > NAME_BYTES).then(|| name.floor_char_boundary(NAME_BYTES));
+    match chars.into_iter().chain(bytes).min() {
+        Some(end) => format!("{}\u{2026}", &name[..end]),
         None => name,
     }
 }

@@ -23,6 +23,8 @@ pub struct Look {
     pub given: Option<i64>,
     /// Who was writing before and after the snapshot; `None` where ids commit in order.
     pub around: Option<Around>,
+    /// Whether the gaps hold more rows than were read; then nothing after the watermark was.
+    pub is_cut: bool,
 }
 
 /// Where the index of failed jobs and the jobs themselves do not agree.
@@ -69,7 +71,7 @@ pub trait CollectorStore: Send + Sync {
     /// As the database's; the lease then ends by itself.
     async fn release(&self, holder: Uuid) -> Result<(), StoreError>;
 
-    /// Reads at most `limit` rows after a position, and all that came late.
+    /// Reads at most `limit` rows of the gaps of a position, and as many after it.
     ///
     /// # Errors
     /// As the database's.

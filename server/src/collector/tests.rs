@@ -8,9 +8,12 @@ mod index;
 #[path = "../../../app/src/model/collect/tests/indexed.rs"]
 mod indexed;
 mod insights;
+mod odd;
 #[path = "../../../app/src/model/collect/tests/oracle.rs"]
 mod oracle;
 mod order;
+mod parallel;
+mod processes;
 mod running;
 mod story;
 

@@ -82,18 +82,21 @@ impl TestDatabase {
     pub async fn load(&self, fixture: &Fixture) {
         let mut conn = connect(&self.url).await;
         for table in TABLES {
-            let rows = fixture.tables.get(table).cloned().unwrap_or_default();
+            let rows = fixture.tables.get(table).map_or(&[][..], Vec::as_slice);
             if rows.is_empty() || !exists(&mut conn, table).await {
                 continue;
             }
-            sqlx::query(AssertSqlSafe(format!(
-                "INSERT INTO hangfire.{table} \
-                 SELECT * FROM jsonb_populate_recordset(NULL::hangfire.{table}, $1)"
-            )))
-            .bind(serde_json::Value::Array(rows))
-            .execute(&mut conn)
-            .await
-            .unwrap();
+            // One value holds at most 256 MB.
+            for rows in rows.chunks(20_000) {
+                sqlx::query(AssertSqlSafe(format!(
+                    "INSERT INTO hangfire.{table} \
+                     SELECT * FROM jsonb_populate_recordset(NULL::hangfire.{table}, $1)"
+                )))
+                .bind(serde_json::Value::Array(rows.to_vec()))
+                .execute(&mut conn)
+                .await
+                .unwrap();
+            }
         }
         for table in ["job", "state", "jobparameter", "jobqueue", "set", "counter"] {
             run(

@@ -153,11 +153,13 @@ impl Scratch {
         }
     }
 
-    async fn connect(&self) -> PgConnection {
+    /// A connection.
+    pub async fn connect(&self) -> PgConnection {
         PgConnection::connect_with(&self.options()).await.unwrap()
     }
 
-    async fn open(&self) -> SqliteConnection {
+    /// The file, opened once more.
+    pub async fn open(&self) -> SqliteConnection {
         SqliteConnection::connect(self.file().to_str().unwrap())
             .await
             .unwrap()

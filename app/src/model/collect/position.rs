@@ -49,6 +49,10 @@ pub struct Position {
     pub indexed: bool,
     /// How many rows were read, in this epoch.
     pub rows: i64,
+    /// The highest id that was ever given to a row, where the database tells. A row whose id
+    /// somebody chose himself may lie far above it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<i64>,
     /// Nothing can appear up to this id any more.
     settled: i64,
     /// Missing ids below the watermark that may still appear, as ranges with both ends.
@@ -58,6 +62,9 @@ pub struct Position {
 
 /// More horizons than this become one, which waits for all their writers.
 const HORIZONS: usize = 8;
+/// So many gaps are kept among ids that were not given yet: where ids are given by somebody else,
+/// as in a copy that is kept up to date from elsewhere, they would never be settled.
+const NOT_GIVEN: usize = 1_000;
 
 impl Position {
     /// Missing ids that may still appear, as ranges with both ends.
@@ -65,10 +72,24 @@ impl Position {
         &self.gaps
     }
 
+    /// Whether a row of this id may still appear below the watermark.
+    pub fn is_in_gap(&self, id: i64) -> bool {
+        let at = self.gaps.partition_point(|(_, last)| *last < id);
+        self.gaps.get(at).is_some_and(|(first, _)| *first <= id)
+    }
+
     /// Moves on past rows that were read: all of the gaps, and those next after the watermark,
-    /// in the order of ids. `highest` is the highest id in the same snapshot.
-    pub fn advance(&mut self, ids: &[i64], highest: i64, around: Option<&Around>) {
+    /// in the order of ids. `highest` is the highest id in the same snapshot, `given` the highest
+    /// that was given, where the database tells: what was not given yet is still to come.
+    pub fn advance(
+        &mut self,
+        ids: &[i64],
+        highest: i64,
+        given: Option<i64>,
+        around: Option<&Around>,
+    ) {
         self.rows += i64::try_from(ids.len()).unwrap_or(i64::MAX);
+        self.given = given.or(self.given);
         let from = self.watermark;
         self.watermark = ids.last().map_or(from, |last| from.max(*last));
         let Some(around) = around else {
@@ -87,7 +108,32 @@ impl Position {
             .filter(|(_, last)| *last > settled)
             .map(|(first, last)| (first.max(settled + 1), last))
             .collect();
-        self.look_ahead(highest.max(self.watermark), &around.after);
+        let given = given.unwrap_or(i64::MAX);
+        let beyond = self.gaps.iter().filter(|(first, _)| *first > given).count();
+        if beyond > NOT_GIVEN {
+            let keep = self.gaps.partition_point(|(first, _)| *first <= given);
+            self.gaps.drain(keep..keep + beyond - NOT_GIVEN);
+        }
+        self.look_ahead(highest.max(self.watermark).min(given), &around.after);
+    }
+
+    /// Takes out of the gaps rows that were read, where more of them may be there.
+    pub fn advance_within(&mut self, ids: &[i64]) {
+        self.rows += i64::try_from(ids.len()).unwrap_or(i64::MAX);
+        self.gaps = std::mem::take(&mut self.gaps)
+            .into_iter()
+            .flat_map(|range| missing(range, ids))
+            .collect();
+    }
+
+    /// Whether the ids are not those that were read before: the highest one that was given, or
+    /// that is there, is lower than it was.
+    pub fn is_of_another(&self, highest: i64, given: Option<i64>) -> bool {
+        match (self.given, given) {
+            (Some(was), Some(now)) => now < was,
+            (_, Some(now)) => now.max(highest) < self.watermark,
+            (_, None) => highest > 0 && highest < self.watermark,
+        }
     }
 
     /// Horizons whose writers had all gone before the snapshot was taken hold from now on.

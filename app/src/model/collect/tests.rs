@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::batch::{Batch, JobRow};
 use super::position::Position;
-use super::{Failure, Increments, Job, Memory};
+use super::{Failure, Increments, Job, Memory, counted_name};
 use crate::model::invocation::Invocation;
 use crate::model::state::StateRow;
 use crate::model::testing::RecordedJob;
@@ -132,5 +132,27 @@ fn made(rows: Vec<StateRow>, job_type: &str) -> Whole {
         },
         state: Some(state),
         rows,
+    }
+}
+
+#[test]
+fn long_names_are_counted_under_their_beginning() {
+    assert_eq!(counted_name("A.B\0"), "A.B\u{fffd}");
+    let short = "x".repeat(300);
+    assert_eq!(counted_name(&short), short);
+    assert_eq!(counted_name(&"x".repeat(301)), format!("{short}\u{2026}"));
+    // Letters of two, three and four bytes: at most 600 bytes of them.
+    for (letter, kept) in [('\u{e9}', 300), ('\u{4e2d}', 200), ('\u{1f600}', 150)] {
+        let long: String = std::iter::repeat_n(letter, 1_000).collect();
+        let counted = counted_name(&long);
+        assert_eq!(counted.chars().count(), kept + 1);
+        assert_eq!(counted_name(&counted), counted);
+    }
+    // Names that were cut stay as they are, wherever the cut fell.
+    for lead in 0..8 {
+        let odd = "x".repeat(lead) + &"\u{e9}".repeat(290) + &"\u{1f600}".repeat(40);
+        let counted = counted_name(&odd);
+        assert!((597..=603).contains(&counted.len()), "{lead}");
+        assert_eq!(counted_name(&counted), counted, "{lead}");
     }
 }

@@ -13,10 +13,11 @@ use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Row as _};
 
 use super::oracle::Whole;
+use crate::clock::SystemClock;
 use crate::source::Store;
 use crate::store::decode;
 use crate::store::rollups::Rows;
-use crate::store::sqlite::ticks;
+use crate::store::sqlite::{SqliteStore, ticks};
 use crate::testing::fixture::Fixture;
 use crate::testing::postgres::TestDatabase;
 use crate::testing::sqlite::TestFile;
@@ -74,6 +75,16 @@ impl Database {
         let mut both = vec![Self::sqlite(fixture).await];
         both.extend(Self::postgres(fixture).await);
         both
+    }
+
+    /// Another store on it, with connections of its own.
+    pub(super) fn collecting(&self) -> Arc<dyn CollectorStore> {
+        match &self.kind {
+            Kind::Postgres(database) => Arc::new(database.store()),
+            Kind::Sqlite(file) => {
+                Arc::new(SqliteStore::lazy(&file.path, Arc::new(SystemClock), None))
+            }
+        }
     }
 
     /// What reads the numbers.

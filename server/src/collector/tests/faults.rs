@@ -1,13 +1,16 @@
-//! What may go wrong: faults of the database, other processes, other databases.
+//! What may go wrong: faults of the database, other versions, other databases.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use app::model::collect::batch::Changes;
 use app::ports::error::StoreError;
-use uuid::Uuid;
+use tokio::sync::watch;
 
 use super::database::{Database, Kind, TABLES, lines};
 use super::{Passed, collect, collected_is_right, collector, oracle, same, story};
+use crate::clock::SystemClock;
+use crate::collector::Collector;
+use crate::source::Snapshot;
 use crate::store::postgres::PostgresStore;
 use crate::testing::fixture::Fixture;
 
@@ -81,66 +84,6 @@ async fn mend(database: &Database, table: &str) {
             "DROP TRIGGER fail; DROP TRIGGER fails",
         )
         .await;
-}
-
-#[tokio::test]
-async fn one_process_at_a_time_collects() {
-    let fixture = story::jobs(3, 60);
-    for database in Database::both(&fixture).await {
-        let mut one = collector(&database.store, 20);
-        let mut two = collector(&database.store, 20);
-        assert_eq!(one.pass().await.unwrap(), Passed::More);
-        assert_eq!(two.pass().await.unwrap(), Passed::Elsewhere);
-        // The lease of one ends unnoticed, and the other one takes over.
-        database
-            .execute(
-                "UPDATE redrive.collector SET held_until = now() - interval '1 s'",
-                "UPDATE redrive_collector SET held_until = 0",
-            )
-            .await;
-        assert_eq!(two.pass().await.unwrap(), Passed::More);
-        assert_eq!(
-            one.pass().await.unwrap(),
-            Passed::Elsewhere,
-            "{}",
-            database.name()
-        );
-        assert_eq!(two.pass().await.unwrap(), Passed::More);
-        // Given back, it is free at once.
-        two.leave().await;
-        assert_eq!(one.pass().await.unwrap(), Passed::More);
-        collect(&mut one).await.unwrap();
-        one.leave().await;
-        collected_is_right(&database, 20, database.name()).await;
-    }
-}
-
-/// A process that stood still while another one collected.
-#[tokio::test]
-async fn a_write_from_another_position_changes_nothing() {
-    let fixture = story::jobs(4, 20);
-    for database in Database::both(&fixture).await {
-        let (store, me) = (&database.store, Uuid::from_u128(7));
-        let lease = store.lease(me, Duration::from_mins(1)).await.unwrap();
-        let from = lease.unwrap();
-        let look = store.look(&from, 1_000).await.unwrap();
-        let changes = look.batch.fold(&from);
-        let mut to = from.clone();
-        to.watermark = 1;
-        assert!(store.write(me, &from, &to, &changes).await.unwrap());
-        let once = database.numbers().await;
-        assert!(!once.is_empty());
-        assert!(!store.write(me, &from, &to, &changes).await.unwrap());
-        let other = Uuid::from_u128(8);
-        assert!(!store.write(other, &to, &to, &changes).await.unwrap());
-        assert_eq!(database.numbers().await, once, "{}", database.name());
-        assert!(
-            store
-                .write(me, &to, &to, &Changes::default())
-                .await
-                .unwrap()
-        );
-    }
 }
 
 #[tokio::test]
@@ -264,4 +207,124 @@ async fn without_own_tables_nothing_is_collected() {
         matches!(&error, StoreError::Forbidden(why) if why.contains("missing")),
         "{error}"
     );
+}
+
+/// The file is gone for an hour, in which the collector tries every five seconds: it says so once,
+/// and goes on by itself from where it was.
+#[tokio::test]
+async fn trouble_of_an_hour_is_said_once() {
+    let fixture = story::jobs(32, 60);
+    let database = Database::sqlite(&fixture).await;
+    let Kind::Sqlite(file) = &database.kind else {
+        return;
+    };
+    let (live, mut seen) = watch::channel(Snapshot::default());
+    let mut collector = Collector::new(Arc::clone(&database.store), Arc::new(SystemClock), live);
+    collector.rows = 30;
+    assert_eq!(collector.pass().await.unwrap(), Passed::More);
+    let elsewhere = file.path.with_extension("away");
+    std::fs::rename(&file.path, &elsewhere).unwrap();
+    seen.mark_unchanged();
+    let mut said = Vec::new();
+    for _ in 0..720 {
+        let error = collector.pass().await.unwrap_err();
+        assert_eq!(collector.say(&error), Duration::from_secs(5));
+        if seen.has_changed().unwrap() {
+            said.extend(seen.borrow_and_update().collecting.trouble.clone());
+        }
+    }
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("there is no file"), "{said:?}");
+    std::fs::rename(&elsewhere, &file.path).unwrap();
+    // The lease has ended meanwhile.
+    file.run("UPDATE redrive_collector SET held_until = 0")
+        .await;
+    assert_eq!(collector.pass().await.unwrap(), Passed::More);
+    assert_eq!(seen.borrow().collecting.trouble, None);
+    collector.leave().await;
+    collected_is_right(&database, 30, "after an hour").await;
+}
+
+/// The file may not grow any more: nothing is lost, nothing is half written, and it goes on as soon
+/// as there is room.
+#[tokio::test]
+async fn without_room_on_the_disk_it_waits() {
+    let fixture = story::jobs(33, 400);
+    let database = Database::sqlite(&fixture).await;
+    let Kind::Sqlite(file) = &database.kind else {
+        return;
+    };
+    let writer = file.store.writer().await.unwrap();
+    let pages = |most: i64| {
+        let sql = sqlx::AssertSqlSafe(format!("PRAGMA max_page_count = {most}"));
+        sqlx::raw_sql(sql).execute(&writer)
+    };
+    let mut collector = collector(&database.store, 50);
+    assert_eq!(collector.pass().await.unwrap(), Passed::More);
+    // Less than there are already means as many as there are.
+    pages(1).await.unwrap();
+    let mut failed = 0;
+    while failed < 5 {
+        let before = database.numbers().await;
+        collector.rows = 50;
+        if let Err(error) = collector.pass().await {
+            assert!(
+                matches!(&error, StoreError::Away(why) if why.contains("full")),
+                "{error}"
+            );
+            same(&database.numbers().await, &before, "no room");
+            failed += 1;
+        }
+        let position = collector.position.as_ref();
+        let is_over = position.is_some_and(|p| p.watermark == fixture.states.last().unwrap().id);
+        assert!(!is_over, "there was room for everything");
+    }
+    pages(1_000_000).await.unwrap();
+    collect(&mut collector).await.unwrap();
+    collector.leave().await;
+    collected_is_right(&database, 50, "after there was no room").await;
+}
+
+/// The same on `PostgreSQL`, where the own tables lie on a disk that is full: `REDRIVE_TEST_SMALL_DISK`
+/// is an empty folder of the server's own on a file system of at most 64 MB.
+#[tokio::test]
+async fn without_room_on_the_disk_it_waits_on_postgres() {
+    let Some(folder) = std::env::var_os("REDRIVE_TEST_SMALL_DISK") else {
+        eprintln!("SKIPPED: REDRIVE_TEST_SMALL_DISK is not set, nothing was tested here");
+        return;
+    };
+    let fixture = story::jobs(36, 2_000);
+    let Some(database) = Database::postgres(&fixture).await else {
+        return;
+    };
+    let folder = std::path::PathBuf::from(folder);
+    let space = format!("redrive_small_{}", std::process::id());
+    let make = format!("CREATE TABLESPACE {space} LOCATION '{}'", folder.display());
+    database.execute(&make, "").await;
+    let lie_in = async |space: &str| {
+        for table in TABLES.into_iter().chain(["collector_job"]) {
+            let sql = format!("ALTER TABLE redrive.{table} SET TABLESPACE {space}");
+            database.execute(&sql, "").await;
+        }
+    };
+    lie_in(&space).await;
+    let filler = folder.join("filler");
+    let mut file = std::fs::File::create(&filler).unwrap();
+    let full = (0..65_536).any(|_| std::io::Write::write_all(&mut file, &[1; 1_024]).is_err());
+    assert!(full, "the disk is larger than 64 MB");
+    let mut collector = collector(&database.store, 500);
+    for _ in 0..5 {
+        let error = collector.pass().await.unwrap_err();
+        let is_it = matches!(&error, StoreError::Away(why) if why.contains("No space left"));
+        assert!(is_it, "{error}");
+        assert!(database.numbers().await.is_empty());
+    }
+    std::fs::remove_file(&filler).unwrap();
+    collect(&mut collector).await.unwrap();
+    collector.leave().await;
+    collected_is_right(&database, 500, "after there was no room").await;
+    lie_in("pg_default").await;
+    database
+        .execute(&format!("DROP TABLESPACE {space}"), "")
+        .await;
 }

@@ -11,7 +11,6 @@ use super::{Passed, collector, oracle, same, story};
 use crate::clock::SystemClock;
 use crate::collector;
 use crate::source::Snapshot;
-use crate::testing::sqlite::TestFile;
 
 /// It says how far it has come, counts what is there and what comes, and leaves the lease when it
 /// is told to stop.
@@ -76,63 +75,4 @@ async fn batches_follow_how_long_others_may_wait() {
         collector.adapt(Duration::from_secs(1));
     }
     assert_eq!(collector.rows, 100);
-}
-
-/// Rows that nobody should have written: each is taken as it is, and none stops the others.
-#[tokio::test]
-async fn odd_rows_are_taken_as_they_are() {
-    let file = TestFile::new().await;
-    let job = |id: i64, invocation: &str, created: i64| {
-        format!(
-            "INSERT INTO Job (Id, StateName, InvocationData, Arguments, CreatedAt) \
-             VALUES ({id}, 'Failed', '{invocation}', '[]', {created});"
-        )
-    };
-    let row = |job: i64, name: &str, at: i64, data: &str| {
-        format!(
-            "INSERT INTO State (JobId, Name, CreatedAt, Data) \
-             VALUES ({job}, '{name}', {at}, '{data}');"
-        )
-    };
-    // Ticks of 1902, of 9998, and of 2026.
-    let (past, future, now) = (
-        600_000_000_000_000_000,
-        3_155_000_000_000_000_000,
-        639_315_783_000_000_000,
-    );
-    let call = r#"{"Type":"A.B, C","Method":"Go"}"#;
-    let mut sql = job(1, call, past) + &job(2, call, future) + &job(3, "no JSON", now);
-    for (id, at) in [(1, past), (2, future), (3, now), (4, now)] {
-        sql += &row(id, "Enqueued", at, "{}");
-        sql += &row(id, "Processing", at + 10_000, "no JSON");
-        sql += &row(id, "Failed", at + 20_000, "[1]");
-    }
-    sql += &row(3, "Parked", now, "{}");
-    sql += "INSERT INTO State (JobId, Name, CreatedAt, Data) VALUES (NULL, NULL, NULL, NULL);";
-    sql += "INSERT INTO State (Id, JobId, Name, CreatedAt, Data) \
-            VALUES (9000000000000000000, 3, 'Failed', 639315783000000000, NULL);";
-    file.run(&sql).await;
-    let database = Database::of_file(file);
-    let mut collector = collector(&database.store, 4);
-    super::collect(&mut collector).await.unwrap();
-    // Jobs 1 to 4 each had an attempt. Job 3 does not say what it calls, and job 4 is not there.
-    let numbers = database.numbers().await;
-    let attempts: Vec<&String> = numbers
-        .iter()
-        .filter(|line| line.starts_with("attempts"))
-        .collect();
-    assert_eq!(attempts.len(), 4, "{attempts:#?}");
-    let unknown = attempts.iter().filter(|line| line.contains("unknown type"));
-    assert_eq!(unknown.count(), 2);
-    let hours = [
-        "\"hour\":-593222,",
-        "\"hour\":70379000,",
-        "\"hour\":498883,",
-    ];
-    for hour in hours {
-        assert!(
-            attempts.iter().any(|line| line.contains(hour)),
-            "{hour}: {attempts:#?}"
-        );
-    }
 }

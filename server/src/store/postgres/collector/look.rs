@@ -42,14 +42,15 @@ const LATE: &str = concat!(
     "SELECT ",
     columns!(),
     " FROM unnest($1::bigint[], $2::bigint[]) AS gap(first, last) \
-     CROSS JOIN LATERAL (SELECT * FROM {s}.state x WHERE x.id BETWEEN gap.first AND gap.last) c \
-     ORDER BY c.id"
+     CROSS JOIN LATERAL (SELECT * FROM {s}.state x WHERE x.id BETWEEN gap.first AND gap.last \
+     ORDER BY x.id LIMIT $3) c \
+     ORDER BY c.id LIMIT $3"
 );
 
 const OLDER: &str = concat!(
     "SELECT ",
     columns!(),
-    " FROM {s}.state c WHERE c.jobid = ANY($1) AND c.id <= $2 AND c.id <> ALL($3) ORDER BY c.id"
+    " FROM {s}.state c WHERE c.jobid = ANY($1) AND c.id <= $2 ORDER BY c.id"
 );
 
 /// The highest id in the table, and the highest that was given: what expires takes its ids along.
@@ -139,7 +140,7 @@ pub(super) async fn look(
                     .bind(table(&layout))
                     .fetch_one(&mut *conn)
                     .await?;
-                let batch = batch(conn, &layout, &position, limit).await?;
+                let (batch, is_cut) = batch(conn, &layout, &position, limit).await?;
                 let after = writers(conn, &layout).await?;
                 Ok(Look {
                     batch,
@@ -148,6 +149,7 @@ pub(super) async fn look(
                         .unwrap_or_default(),
                     given: highest.try_get("given")?,
                     around: Some(Around { before, after }),
+                    is_cut,
                 })
             })
         })
@@ -166,12 +168,13 @@ async fn writers(conn: &mut Conn, layout: &Layout) -> Result<Writers, Error> {
     Ok(names.into_iter().collect())
 }
 
+/// The rows, and whether the gaps hold more of them.
 async fn batch(
     conn: &mut Conn,
     layout: &Layout,
     position: &Position,
     limit: u32,
-) -> Result<Batch, Error> {
+) -> Result<(Batch, bool), Error> {
     let late = if position.gaps().is_empty() {
         Vec::new()
     } else {
@@ -179,14 +182,20 @@ async fn batch(
         sqlx::query(layout.sql(LATE))
             .bind(first)
             .bind(last)
+            .bind(i64::from(limit))
             .fetch_all(&mut *conn)
             .await?
     };
-    let next = sqlx::query(layout.sql(NEXT))
-        .bind(position.watermark)
-        .bind(i64::from(limit))
-        .fetch_all(&mut *conn)
-        .await?;
+    let is_cut = late.len() >= usize::try_from(limit).unwrap_or(usize::MAX);
+    let next = if is_cut {
+        Vec::new()
+    } else {
+        sqlx::query(layout.sql(NEXT))
+            .bind(position.watermark)
+            .bind(i64::from(limit))
+            .fetch_all(&mut *conn)
+            .await?
+    };
     let rows: Vec<JobRow> = late
         .iter()
         .chain(&next)
@@ -212,12 +221,13 @@ async fn batch(
             .map(job)
             .collect::<Result<_, _>>()?
     };
-    Ok(Batch {
+    let batch = Batch {
         rows,
         jobs,
         memories,
         older,
-    })
+    };
+    Ok((batch, is_cut))
 }
 
 async fn memories(
@@ -251,11 +261,6 @@ async fn older(
     memories: &HashMap<i64, Memory>,
 ) -> Result<HashMap<i64, Vec<StateRow>>, Error> {
     let is_late = |row: &JobRow| row.row.id <= position.watermark;
-    let late: Vec<i64> = rows
-        .iter()
-        .filter(|row| is_late(row))
-        .map(|row| row.row.id)
-        .collect();
     let jobs: HashSet<i64> = rows
         .iter()
         .filter(|row| {
@@ -266,27 +271,28 @@ async fn older(
     if jobs.is_empty() {
         return Ok(HashMap::new());
     }
-    rows_of(conn, layout, position, jobs.into_iter().collect(), late).await
+    rows_of(conn, layout, position, jobs.into_iter().collect()).await
 }
 
-/// Rows of jobs up to the position, but for some.
+/// Rows of jobs that were read before the position.
 async fn rows_of(
     conn: &mut Conn,
     layout: &Layout,
     position: &Position,
     jobs: Vec<i64>,
-    without: Vec<i64>,
 ) -> Result<HashMap<i64, Vec<StateRow>>, Error> {
     let found = sqlx::query(layout.sql(OLDER))
         .bind(jobs)
         .bind(position.watermark)
-        .bind(without)
         .fetch_all(conn)
         .await?;
     let mut rows: HashMap<i64, Vec<StateRow>> = HashMap::new();
     for row in &found {
         let row = job_row(row)?;
-        rows.entry(row.job).or_default().push(row.row);
+        // What lies in a gap was not read before, even if it is there.
+        if !position.is_in_gap(row.row.id) {
+            rows.entry(row.job).or_default().push(row.row);
+        }
     }
     Ok(rows)
 }
@@ -400,7 +406,7 @@ async fn compared(
     let (mut memories, mut rows) = if ids.is_empty() {
         (HashMap::new(), HashMap::new())
     } else {
-        let rows = rows_of(conn, layout, position, ids.clone(), Vec::new()).await?;
+        let rows = rows_of(conn, layout, position, ids.clone()).await?;
         (memories(conn, layout, ids).await?, rows)
     };
     let strays = found

@@ -107,6 +107,7 @@ pub(super) async fn look(
         highest: rows::int(&highest, "highest")?.unwrap_or_default(),
         given: rows::int(&highest, "given")?,
         around: None,
+        is_cut: false,
     })
 }
 

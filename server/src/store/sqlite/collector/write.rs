@@ -15,12 +15,14 @@ use crate::store::sqlite::{SqliteStore, errors, rows};
 
 const SOURCE: &str = "SELECT id FROM redrive_source WHERE hangfire_schema = 'main'";
 
-/// The row is updated in any case, so that its position comes back.
+/// The row is updated in any case, so that its position comes back. A lease that ends later than
+/// this one would comes from a clock that was wrong.
 const LEASE: &str = "INSERT INTO redrive_collector (source, holder, held_until, position, \
      updated_at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (source) DO UPDATE SET \
      holder = excluded.holder, held_until = excluded.held_until \
      WHERE redrive_collector.holder IS NULL OR redrive_collector.holder = excluded.holder \
-     OR redrive_collector.held_until < ?5 RETURNING position";
+     OR redrive_collector.held_until < ?5 OR redrive_collector.held_until > ?3 \
+     RETURNING position";
 
 const RELEASE: &str =
     "UPDATE redrive_collector SET holder = NULL, held_until = NULL WHERE holder = ?";
