@@ -6,6 +6,7 @@ use crate::model::state::{Instant, ListState};
 use crate::ports::failures::ChangedKey;
 use crate::ports::jobs::JobFilter;
 
+pub mod attempts;
 pub mod claims;
 
 /// Makes URLs below a base path.

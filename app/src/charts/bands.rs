@@ -19,7 +19,8 @@ pub struct RetryBand {
     pub total: Band,
 }
 
-const WIDTH: f64 = 560.0;
+/// The widths that are drawn; a container query shows one of them.
+const WIDTHS: [(&str, f64); 2] = [("f-m", 560.0), ("f-s", 350.0)];
 const HEIGHT: f64 = 250.0;
 const LEFT: f64 = 52.0;
 const RIGHT: f64 = 10.0;
@@ -49,8 +50,17 @@ pub const DRAWN: usize = 50;
 /// The chart of at most [`DRAWN`] retries; `label` tells the finding. Nothing without retries.
 pub fn bands(retries: &[RetryBand], label: &str) -> Option<AnyView> {
     let retries = retries.get(..DRAWN.min(retries.len())).unwrap_or(retries);
-    let scale = Scale::of(retries)?;
-    let room = (WIDTH - LEFT - RIGHT) / units(retries.len());
+    Scale::of(retries, 0.0)?;
+    let drawings: Vec<_> = WIDTHS
+        .into_iter()
+        .filter_map(|(class, width)| one(retries, label, class, width))
+        .collect();
+    Some(view! { <div class="fig">{drawings}</div> }.into_any())
+}
+
+fn one(retries: &[RetryBand], label: &str, class: &'static str, width: f64) -> Option<AnyView> {
+    let scale = Scale::of(retries, width)?;
+    let room = (width - LEFT - RIGHT) / units(retries.len());
     let middle = |index: usize| LEFT + room * (units(index) + 0.5);
     let every = retries.len().div_ceil(16);
     let bars: Vec<_> = retries
@@ -59,7 +69,7 @@ pub fn bands(retries: &[RetryBand], label: &str) -> Option<AnyView> {
         .map(|(index, retry)| {
             let x = middle(index);
             let (low, high) = (scale.y(retry.wait.min_ms), scale.y(retry.wait.max_ms));
-            let wide = (room * 0.55).clamp(3.0, 18.0);
+            let thick = (room * 0.55).clamp(3.0, 18.0);
             let tall = (low - high).max(3.0);
             let stem = format!("M{} {}V{}", number(x), number(high + tall), number(BASE));
             let name = (index % every == 0).then(|| {
@@ -73,9 +83,9 @@ pub fn bands(retries: &[RetryBand], label: &str) -> Option<AnyView> {
                 <path class="sim-s" d=stem></path>
                 <rect
                     class="sim-b"
-                    x=number(x - wide / 2.0)
+                    x=number(x - thick / 2.0)
                     y=number(high)
-                    width=number(wide)
+                    width=number(thick)
                     height=number(tall)
                 ></rect>
                 {name}
@@ -85,10 +95,10 @@ pub fn bands(retries: &[RetryBand], label: &str) -> Option<AnyView> {
     Some(
         view! {
             <svg
-                class="chart fluid"
-                width=number(WIDTH)
+                class=format!("chart fluid {class}")
+                width=number(width)
                 height=number(HEIGHT)
-                viewBox=format!("0 0 {} {}", number(WIDTH), number(HEIGHT))
+                viewBox=format!("0 0 {} {}", number(width), number(HEIGHT))
                 role="img"
                 aria-label=label.to_owned()
             >
@@ -96,7 +106,7 @@ pub fn bands(retries: &[RetryBand], label: &str) -> Option<AnyView> {
                 <path class="cband" d=totals(retries, &scale, middle)></path>
                 {bars}
                 {totals_words(retries, &scale, middle)}
-                <text class="tk mid" x=number((LEFT + WIDTH - RIGHT) / 2.0) y=number(HEIGHT - 4.0)>
+                <text class="tk mid" x=number((LEFT + width - RIGHT) / 2.0) y=number(HEIGHT - 4.0)>
                     "retry"
                 </text>
             </svg>
@@ -144,10 +154,11 @@ fn totals_words(
 struct Scale {
     low: f64,
     high: f64,
+    width: f64,
 }
 
 impl Scale {
-    fn of(retries: &[RetryBand]) -> Option<Self> {
+    fn of(retries: &[RetryBand], width: f64) -> Option<Self> {
         let least = retries.iter().map(|retry| retry.wait.min_ms).min()?;
         let most = retries.iter().map(|retry| retry.total.max_ms).max()?;
         let below = |line: &&i64| **line <= least.max(1);
@@ -155,6 +166,7 @@ impl Scale {
         let high = LINES.iter().find(|line| **line >= most).copied();
         Some(Self {
             low: length(low).log10(),
+            width,
             high: length(high.unwrap_or(most).max(low.saturating_mul(10))).log10(),
         })
     }
@@ -178,7 +190,7 @@ impl Scale {
                     "M{} {}H{}",
                     number(LEFT),
                     number(y.floor() + 0.5),
-                    number(WIDTH - RIGHT)
+                    number(self.width - RIGHT)
                 );
                 view! {
                     <path class=class d=d></path>
@@ -213,7 +225,8 @@ mod tests {
         ];
         let html = bands(&retries, "from 15 s to 2 min").unwrap().to_html();
         assert!(html.contains("aria-label=\"from 15 s to 2 min\""), "{html}");
-        assert_eq!(html.matches("class=\"sim-b\"").count(), 2);
+        // Each in two widths.
+        assert_eq!(html.matches("class=\"sim-b\"").count(), 2 * 2);
         // From 10 s to 10 min, with a line at a minute between.
         for line in [">10 s<", ">1 min<", ">10 min<"] {
             assert!(html.contains(line), "{line} {html}");
@@ -232,6 +245,6 @@ mod tests {
         assert!(bands(&[], "none").is_none());
         let many: Vec<_> = (1..=200).map(|n| retry(n, (1, 1), (1, 1))).collect();
         let html = bands(&many, "many").unwrap().to_html();
-        assert_eq!(html.matches("class=\"sim-b\"").count(), DRAWN);
+        assert_eq!(html.matches("class=\"sim-b\"").count(), 2 * DRAWN);
     }
 }

@@ -10,9 +10,10 @@ use super::relative;
 use super::text::shown;
 use super::time::kept::{ago, since};
 use crate::actions::Actor;
-use crate::figures::{ALL_JOBS, COUNTED, STALE_CLAIMS};
+use crate::figures::{ALL_JOBS, COUNTED, FIRST_ATTEMPT, STALE_CLAIMS};
 use crate::islands;
 use crate::links::Links;
+use crate::model::rates::Rate;
 use crate::model::state::{Instant, ListState};
 use crate::ports::jobs::StateCounts;
 
@@ -41,6 +42,8 @@ pub struct Chrome {
     pub counts: Option<CountsView>,
     /// Stale claims of the source, all its tables together, where they were counted.
     pub stale_claims: Option<i64>,
+    /// First-attempt success of the source's last 24 hours, where it was counted.
+    pub first_attempt: Option<Rate>,
     /// Lines at the foot of the navigation, for example `PostgreSQL 15.18, schema 23`.
     pub foot: Vec<String>,
     /// Who acts.
@@ -81,6 +84,8 @@ pub struct Assets {
 pub enum Section {
     /// Lists of jobs; the list, or none for jobs in every state.
     Jobs(Option<ListState>),
+    /// Attempts and policies.
+    Attempts,
     /// Claims.
     Claims,
     /// The servers.
@@ -370,6 +375,10 @@ fn entries(chrome: &Chrome) -> Vec<Entry> {
         .counts
         .as_ref()
         .map_or_else(String::new, |counts| thousands(counts.total()));
+    let first_attempt = chrome
+        .first_attempt
+        .and_then(Rate::percent)
+        .unwrap_or_default();
     let all = links.jobs(&crate::ports::jobs::JobFilter::default(), None, None);
     let claims = links.claims(&crate::links::claims::ClaimsView::default(), None);
     let at = |section: Section| chrome.section == section;
@@ -389,6 +398,15 @@ fn entries(chrome: &Chrome) -> Vec<Entry> {
         Entry {
             figure: Some((ALL_JOBS, total)),
             ..Entry::new("i-jobs", "Jobs", all, in_jobs)
+        },
+        Entry {
+            figure: Some((FIRST_ATTEMPT, first_attempt)),
+            ..Entry::new(
+                "i-attempts",
+                "Attempts",
+                links.attempts(&crate::links::attempts::AttemptsView::default()),
+                at(Section::Attempts),
+            )
         },
         Entry {
             calls: Some(stale),

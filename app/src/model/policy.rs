@@ -3,9 +3,11 @@
 //! Hangfire stores no policy. What is known of it is inferred from the reasons and delays of
 //! planned retries; [`Origin`] says from how many.
 
+pub mod form;
 mod infer;
 mod plan;
 mod quartz;
+mod simulate;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +15,7 @@ use super::words;
 
 pub use plan::{Plan, PlannedRun, TimeBand};
 pub use quartz::QuartzPolicy;
+pub use simulate::{Fate, SimulatedRetry, Simulation};
 
 /// A span of delays, in milliseconds, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -340,6 +340,10 @@ impl Visit {
                 .as_ref()
                 .and_then(|snapshot| counts(snapshot, self.now)),
             stale_claims: self.source.as_ref().and_then(SourceHandle::stale_claims),
+            first_attempt: snapshot
+                .as_ref()
+                .and_then(|snapshot| snapshot.insights.digest.value.as_ref())
+                .map(|digest| digest.first.day),
             foot: snapshot.as_ref().map(foot).unwrap_or_default(),
             actor: self.state.actor(),
             now: self.now,

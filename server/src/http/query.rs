@@ -119,7 +119,8 @@ impl ListQuery {
     }
 }
 
-fn text(value: &str) -> Option<String> {
+/// A text; empty is none.
+pub fn text(value: &str) -> Option<String> {
     let value = value.trim();
     (!value.is_empty()).then(|| value.to_owned())
 }
@@ -139,7 +140,10 @@ pub fn number(name: &str, value: &str) -> Result<Option<u32>, String> {
 }
 
 /// RFC 3339, or what date fields of forms send: a date, or a date and time, taken as UTC.
-fn instant(name: &str, value: &str) -> Result<Option<Instant>, String> {
+///
+/// # Errors
+/// A sentence that names the parameter.
+pub fn instant(name: &str, value: &str) -> Result<Option<Instant>, String> {
     let value = value.trim();
     if value.is_empty() {
         return Ok(None);

@@ -53,9 +53,12 @@ fn routes() -> Router<AppState> {
             "/s/{source}/jobs/{job}/trace/{state}",
             get(pages::trace::show),
         )
+        .route("/s/{source}/attempts", get(pages::attempts::show))
+        .route("/s/{source}/attempts/{file}", get(pages::attempts::sheet))
         .route("/s/{source}/claims", get(pages::claims::show))
         .route("/s/{source}/charts", get(pages::overview::charts))
         .route("/s/{source}/events", get(events::stream))
+        .route("/s/{source}/policy", get(pages::policy::show))
         .route("/s/{source}/servers", get(pages::servers::show))
         .route("/s/{source}/audit", get(pages::audit::show))
         .route("/api/requeue", post(actions::requeue))

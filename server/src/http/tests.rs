@@ -1,6 +1,7 @@
 //! The whole router over a recorded `SQLite` file: statuses, headers, words.
 
 mod acting;
+mod attempts;
 mod claims;
 mod events;
 mod metrics;

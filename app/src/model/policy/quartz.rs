@@ -5,9 +5,6 @@ use chrono::TimeDelta;
 use super::Band;
 use crate::model::state::Instant;
 
-/// A retry due this close before the trigger's next regular run, or later, is dropped.
-const DROPPED_WITHIN_MS: i64 = 1_000;
-
 /// .NET's longest time span, in milliseconds; delays saturate at it.
 const LONGEST_MS: i64 = 922_337_203_685_477;
 
@@ -45,6 +42,9 @@ pub enum QuartzPolicy {
 }
 
 impl QuartzPolicy {
+    /// A retry due this close before the trigger's next regular run, or later, is dropped.
+    pub const DROPPED_WITHIN_MS: i64 = 1_000;
+
     /// Reads the column `RETRY_POLICY`: `fixed;3;00:05:00`, `exp;5;00:00:30;2`,
     /// `exp;5;00:00:30;2;00:10:00;j0.2`, `list;00:00:10;00:01:00`, `none`. `None` for anything
     /// else: a newer form, or values that Quartz itself would refuse. An empty column means that
@@ -113,7 +113,7 @@ impl QuartzPolicy {
     pub fn is_dropped(retry_at: Instant, next_regular_run: Option<Instant>) -> bool {
         next_regular_run.is_some_and(|next| {
             retry_at
-                .checked_add_signed(TimeDelta::milliseconds(DROPPED_WITHIN_MS))
+                .checked_add_signed(TimeDelta::milliseconds(Self::DROPPED_WITHIN_MS))
                 .is_none_or(|reach| reach >= next)
         })
     }

@@ -40,6 +40,7 @@ pub(crate) fn chrome() -> Chrome {
         sources: vec![chip("prod")],
         counts: None,
         stale_claims: None,
+        first_attempt: None,
         foot: vec!["PostgreSQL 15.18, schema 23".into()],
         actor: Actor {
             name: "ada".into(),

@@ -1,0 +1,224 @@
+//! What is found on the policies that the data shows.
+
+use std::collections::BTreeSet;
+
+use leptos::prelude::*;
+
+use super::{PolicyPage, Seen};
+use crate::components::coverage::{Trust, coverage};
+use crate::components::message::{Tone, message};
+use crate::components::number::count;
+use crate::components::relative;
+use crate::links::SourceLinks;
+use crate::links::attempts::AttemptsView;
+use crate::model::insights::JobKind;
+use crate::model::insights::fewer::Outlived;
+use crate::model::insights::fit::{PolicyFit, Shape, fits};
+use crate::model::insights::span::Asked;
+use crate::model::policy::form::PolicySort;
+use crate::model::words::{duration, duration_range};
+use crate::pages::attempts::{kind_name, policy_words};
+use crate::pages::messages::in_place;
+
+/// Kinds listed at most.
+const LISTED: usize = 40;
+
+/// The policies of each kind, with what is to be said of them.
+pub(super) fn section(page: &PolicyPage, links: &SourceLinks) -> AnyView {
+    let age = page
+        .seen
+        .as_ref()
+        .ok()
+        .and_then(Option::as_ref)
+        .map(|seen| {
+            let ms = (page.now - seen.coverage.as_of).num_milliseconds().max(0);
+            let words = format!("last {} d, written {}", seen.days, relative::ago(ms));
+            coverage(Trust::Exact, words)
+        });
+    let content = match &page.seen {
+        Err(cause) => in_place(cause),
+        Ok(None) => message(
+            Tone::Plain,
+            "i-info",
+            "Nothing was counted yet",
+            "Policies show in the delays of planned retries, and none was read so far.",
+            Vec::new(),
+        )
+        .into_any(),
+        Ok(Some(seen)) => table(seen, links),
+    };
+    view! {
+        <section class="sec" aria-labelledby="seen-h">
+            <header class="sec-h">
+                <h2 id="seen-h">"Policies seen in the data"</h2>
+                <p class="sub">"inferred: Hangfire stores none"</p>
+                {age}
+            </header>
+            {content}
+        </section>
+    }
+    .into_any()
+}
+
+fn table(seen: &Seen, links: &SourceLinks) -> AnyView {
+    let all = fits(&seen.delays);
+    let kinds: BTreeSet<&JobKind> = all.iter().map(|fit| &fit.kind).collect();
+    if kinds.is_empty() {
+        return message(
+            Tone::Good,
+            "s-succeeded",
+            "No retry was planned",
+            "In this time no failure was retried, so no policy shows.",
+            Vec::new(),
+        )
+        .into_any();
+    }
+    let mut found: Vec<(&JobKind, Option<Outlived>)> = kinds
+        .into_iter()
+        .map(|kind| (kind, Outlived::of(kind, &seen.rounds, &seen.delays)))
+        .collect();
+    // Those with a finding first; of these, those that cost most.
+    found.sort_by_key(|(_, outlived)| std::cmp::Reverse(outlived.map(|found| found.attempts)));
+    let rest = found.len().saturating_sub(LISTED);
+    let rest = (rest > 0).then(|| {
+        let words = format!("{rest} more are not listed.");
+        view! { <p class="sub after">{words}</p> }
+    });
+    let rows: Vec<_> = found
+        .into_iter()
+        .take(LISTED)
+        .map(|(kind, outlived)| {
+            let own: Vec<&PolicyFit> = all.iter().filter(|fit| fit.kind == *kind).collect();
+            row(kind, &own, outlived, links)
+        })
+        .collect();
+    view! {
+        <table class="tbl pol" role="table">
+            <caption class="vh">"Policies by job type, with findings"</caption>
+            <thead role="rowgroup">
+                <tr role="row">
+                    <th role="columnheader" scope="col">"Job type"</th>
+                    <th role="columnheader" scope="col">"Policy, inferred"</th>
+                    <th role="columnheader" scope="col" class="num">"Gives up after"</th>
+                    <th role="columnheader" scope="col">"What follows"</th>
+                </tr>
+            </thead>
+            <tbody role="rowgroup">{rows}</tbody>
+        </table>
+        {rest}
+    }
+    .into_any()
+}
+
+fn row(
+    kind: &JobKind,
+    own: &[&PolicyFit],
+    outlived: Option<Outlived>,
+    links: &SourceLinks,
+) -> AnyView {
+    let view = AttemptsView::default().over(Asked::Month).of_kind(kind);
+    let policies: Vec<_> = own
+        .iter()
+        .map(|fit| {
+            let words = policy_words(fit);
+            match simulated(fit, links) {
+                Some(href) => view! { <a class="two-l" href=href>{words}</a> }.into_any(),
+                None => view! { <span class="two-l">{words}</span> }.into_any(),
+            }
+        })
+        .collect();
+    let after: Vec<_> = own
+        .iter()
+        .map(|fit| {
+            let total = fit.policy.total_wait().map_or_else(
+                || "not known".to_owned(),
+                |total| duration_range(total.min_ms, total.max_ms),
+            );
+            view! { <span class="two-l">{total}</span> }
+        })
+        .collect();
+    view! {
+        <tr role="row" data-type=kind.job_type.clone() data-method=kind.method.clone()>
+            <th role="rowheader" scope="row">
+                <a class="job-n" href=links.attempts(&view)><b>{kind_name(kind)}</b></a>
+            </th>
+            <td role="cell">{policies}</td>
+            <td role="cell" class="num">{after}</td>
+            <td role="cell">{follows(own, outlived)}</td>
+        </tr>
+    }
+    .into_any()
+}
+
+fn follows(own: &[&PolicyFit], outlived: Option<Outlived>) -> AnyView {
+    let varied = own.iter().any(|fit| fit.shape == Shape::Varied).then(|| {
+        view! {
+            <span class="two">
+                "Before one retry it waited several lengths, and not as the default formula draws them: the policy draws its own, or it was changed."
+            </span>
+        }
+    });
+    let several = (own.len() > 1).then(|| {
+        let words = format!(
+            "{} maxima were seen: it was changed in this time, or differs by job.",
+            own.len()
+        );
+        view! { <span class="two">{words}</span> }
+    });
+    let verdict = match outlived {
+        None if varied.is_none() && several.is_none() => {
+            view! { <span class="sub">"nothing to say"</span> }.into_any()
+        }
+        None => ().into_any(),
+        Some(found) => {
+            let head = match found.last_success {
+                0 | 1 => "No retry ever helped.".to_owned(),
+                last => format!("No retry helped after attempt {last}."),
+            };
+            let waited = match found.backoff_ms {
+                Some(ms) => format!(" and about {}", duration(ms)),
+                None => String::new(),
+            };
+            let words = format!(
+                " {} went on and gave up: {}{waited} for nothing.",
+                count(found.rounds, "round"),
+                count(found.attempts, "attempt"),
+            );
+            view! {
+                <span
+                    data-figure="outlived"
+                    data-value=found.attempts.to_string()
+                    data-denominator=found.rounds.to_string()
+                >
+                    <b>{head}</b>
+                </span>
+                {words}
+            }
+            .into_any()
+        }
+    };
+    view! { {verdict} {varied} {several} }.into_any()
+}
+
+/// The simulator, filled in with a policy that it knows.
+fn simulated(fit: &PolicyFit, links: &SourceLinks) -> Option<String> {
+    let retries = fit.policy.retries.to_string();
+    match fit.shape {
+        Shape::Default => Some(links.policy_with(&[
+            ("policy", PolicySort::Default.slug()),
+            ("retries", &retries),
+        ])),
+        Shape::List => {
+            let delays: Option<Vec<String>> = (1..=fit.policy.retries.min(50))
+                .map(|retry| Some(format!("{} ms", fit.policy.band(retry)?.max_ms)))
+                .collect();
+            let delays = delays?.join(", ");
+            Some(links.policy_with(&[
+                ("policy", PolicySort::List.slug()),
+                ("retries", &retries),
+                ("delays", &delays),
+            ]))
+        }
+        Shape::Varied => None,
+    }
+}
