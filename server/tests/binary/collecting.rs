@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use server::clock::SystemClock;
 use server::store::postgres::PostgresStore;
-use sqlx::Connection as _;
+use sqlx::{AssertSqlSafe, Connection as _};
 
 use crate::running::Running;
 use crate::scratch::Scratch;
@@ -78,18 +78,20 @@ const FREE: [&str; 2] = [
     "UPDATE redrive_collector SET held_until = 0",
 ];
 
-/// The program's statements in a write, by what they begin with.
-const WRITES: &str = "SELECT count(*) FROM pg_stat_activity \
-     WHERE datname = current_database() AND application_name = 'redrive' \
-     AND state <> 'idle' AND query LIKE $1";
-
-const STATEMENTS: [&str; 5] = [
-    "%UPDATE redrive.collector%",
-    "%INTO redrive.attempts%",
-    "%INTO redrive.rounds%",
-    "%INTO redrive.collector_job%",
-    "%COMMIT%",
+/// The tables that a write writes to, in their order.
+const TABLES: [&str; 6] = [
+    "attempts",
+    "first_attempts",
+    "rounds",
+    "recovery",
+    "gauges",
+    "collector_job",
 ];
+
+/// Whether the program waits for a lock.
+const WAITS: &str = "SELECT count(*) FROM pg_stat_activity \
+     WHERE datname = current_database() AND application_name = 'redrive' \
+     AND wait_event_type = 'Lock'";
 
 async fn read(scratch: &Scratch) -> i64 {
     let found = scratch
@@ -98,58 +100,67 @@ async fn read(scratch: &Scratch) -> i64 {
     found.first().map_or(0, |(_, rows)| *rows)
 }
 
-/// Waits until the program writes; `false` where it has read everything before.
-async fn writes(scratch: &Scratch, statement: &'static str) -> bool {
-    if scratch.is_postgres() {
-        let mut conn = scratch.connect().await;
-        loop {
-            let writing: i64 = sqlx::query_scalar(WRITES)
-                .bind(statement)
-                .fetch_one(&mut conn)
-                .await
-                .unwrap();
-            if writing > 0 {
-                return true;
-            }
-            if read(scratch).await == ROWS {
-                return false;
-            }
+/// Stops it at each of its statements, and kills it there.
+async fn killed_on_postgres(scratch: &Scratch) {
+    let own = PostgresStore::connect(&scratch.url(), "hangfire", Arc::new(SystemClock));
+    own.unwrap().migrate().await.unwrap();
+    let mut look = scratch.connect().await;
+    for table in TABLES {
+        let mut holder = scratch.connect().await;
+        let sql = format!("BEGIN; LOCK TABLE redrive.{table} IN SHARE MODE");
+        sqlx::raw_sql(AssertSqlSafe(sql))
+            .execute(&mut holder)
+            .await
+            .unwrap();
+        let mut server = Running::start(&scratch.url());
+        while sqlx::query_scalar::<_, i64>(WAITS)
+            .fetch_one(&mut look)
+            .await
+            .unwrap()
+            == 0
+        {
+            tokio::task::yield_now().await;
         }
+        server.kill();
+        holder.close().await.unwrap();
+        scratch.settled().await;
+        assert_eq!(read(scratch).await, 0, "{table}");
+        scratch.run(FREE[0]).await;
     }
+}
+
+/// Kills it while it holds the file's lock, as often as that is met.
+async fn killed_on_sqlite(scratch: &Scratch) {
     let mut conn = scratch.open().await;
     sqlx::query("PRAGMA busy_timeout = 0")
         .execute(&mut conn)
         .await
         .unwrap();
-    loop {
-        match conn.begin_with("BEGIN IMMEDIATE").await {
-            Ok(mine) => mine.rollback().await.unwrap(),
-            // It holds the lock.
-            Err(_) => return true,
+    let mut killed = 0;
+    for _ in 0..4 {
+        let mut server = Running::start(&scratch.url());
+        while read(scratch).await < ROWS {
+            if let Ok(mine) = conn.begin_with("BEGIN IMMEDIATE").await {
+                mine.rollback().await.unwrap();
+            } else {
+                killed += 1;
+                break;
+            }
         }
-        if read(scratch).await == ROWS {
-            return false;
-        }
+        server.kill();
+        scratch.run(FREE[1]).await;
     }
+    assert!(killed > 0, "it was never met while it wrote");
 }
 
 async fn killed_while_it_collects(scratch: Scratch) {
     let at = usize::from(!scratch.is_postgres());
     scratch.run([POSTGRES, SQLITE][at]).await;
     if scratch.is_postgres() {
-        let own = PostgresStore::connect(&scratch.url(), "hangfire", Arc::new(SystemClock));
-        own.unwrap().migrate().await.unwrap();
+        killed_on_postgres(&scratch).await;
+    } else {
+        killed_on_sqlite(&scratch).await;
     }
-    let mut killed = 0;
-    for statement in STATEMENTS {
-        let mut server = Running::start(&scratch.url());
-        let in_a_write = writes(&scratch, statement).await;
-        server.kill();
-        scratch.settled().await;
-        killed += i32::from(in_a_write);
-        scratch.run(FREE[at]).await;
-    }
-    assert!(killed >= 2, "it was killed in {killed} writes");
     let _server = Running::start(&scratch.url());
     while read(&scratch).await < ROWS {
         tokio::task::yield_now().await;
