@@ -319,6 +319,7 @@ async fn without_room_on_the_disk_it_waits_on_postgres() {
         assert!(is_it, "{error}");
         assert!(database.numbers().await.is_empty());
     }
+    drop(file);
     std::fs::remove_file(&filler).unwrap();
     collect(&mut collector).await.unwrap();
     collector.leave().await;
