@@ -15,7 +15,7 @@ pub const LAST_NUMBER: u32 = 12;
 /// What was counted of one kind of jobs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// Attempts that ended, by number (0: none, at most [`LAST_NUMBER`]) and outcome
+    /// Attempts that ended, by number (0: none, at most twelve) and outcome
     /// ([`app::model::attempt::Outcome::slug`]).
     pub attempts: BTreeMap<(u32, String), i64>,
     /// First attempts that succeeded, of all that ended.
