@@ -7,6 +7,8 @@ pub mod icon;
 #[cfg(feature = "ssr")]
 pub mod job_rows;
 #[cfg(feature = "ssr")]
+pub mod kind;
+#[cfg(feature = "ssr")]
 pub mod message;
 #[cfg(feature = "ssr")]
 pub mod number;

@@ -46,7 +46,7 @@ test('a job type narrows the page, and its number leads to its jobs', async ({ p
 
 test('the form keeps the choice in the URL', async ({ page }) => {
   await collected(page, '/s/main/attempts?range=all');
-  await page.getByLabel('Queue').selectOption({ index: 1 });
+  await page.getByLabel('Queue', { exact: true }).selectOption({ index: 1 });
   await page.getByRole('button', { name: 'Show' }).click();
   await expect(page).toHaveURL(/range=all.*&queue=[^&]+$/);
   await expect(page.locator('.scope-w')).toContainText('not counted by queue');

@@ -318,7 +318,6 @@ pub fn attempts_page(page: AttemptsPage) -> AnyView {
 
 pub(crate) use kinds::policy_words;
 pub use messages::{not_collected, title as not_collected_title};
-pub(crate) use words::kind as kind_name;
 
 fn sections(page: &AttemptsPage, kinds: &Kinds, links: &SourceLinks) -> AnyView {
     view! {

@@ -152,7 +152,7 @@ fn result(sort: PolicySort, asked: &AskedPolicy, played: &Simulation) -> AnyView
         {fates(sort, asked, played)}
         <div class="cols sim-2">
             <div class="c7">{chart}</div>
-            <div class="c5">
+            <div class="c5 scroll-x" role="region" aria-label="Waits as a table" tabindex="0">
                 <table class="tbl one simt">
                     <caption class="vh">"Wait before each retry"</caption>
                     <thead>

@@ -7,6 +7,7 @@ use super::{AttemptsPage, Sheet};
 use crate::charts::share::{Part, share_bar};
 use crate::components::coverage::Trust;
 use crate::components::icon::icon;
+use crate::components::kind::kind_name;
 use crate::components::message::{Tone, message};
 use crate::components::number::{count, thousands};
 use crate::links::SourceLinks;
@@ -129,8 +130,8 @@ fn kinds(numbers: &ExceptionNumbers) -> String {
         .iter()
         .take(KINDS)
         .map(|(kind, met)| match numbers.kinds.len() {
-            1 => words::kind(kind),
-            _ => format!("{} {}", words::kind(kind), thousands(*met)),
+            1 => kind_name(kind),
+            _ => format!("{} {}", kind_name(kind), thousands(*met)),
         })
         .collect();
     match numbers.kinds.len().saturating_sub(KINDS) {

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::words;
 use super::{AttemptsPage, Sheet};
 use crate::components::coverage::Trust;
+use crate::components::kind::kind_name;
 use crate::components::number::{count, thousands};
 use crate::links::SourceLinks;
 use crate::model::insights::JobKind;
@@ -103,7 +104,7 @@ fn table(page: &AttemptsPage, links: &SourceLinks, kind: &JobKind, fewer: &Fewer
     };
     view! {
         <p class="sec-p">
-            <a href=alone title=words::whole_kind(kind)>{words::kind(kind)}</a>
+            <a href=alone title=words::whole_kind(kind)>{kind_name(kind)}</a>
             " " {which} ". " <b>{sentence(fewer)}</b>
         </p>
         <div

@@ -7,6 +7,7 @@ use super::words;
 use super::{AttemptsPage, Sheet};
 use crate::components::coverage::Trust;
 use crate::components::icon::icon;
+use crate::components::kind::kind_name;
 use crate::components::number::{count, thousands};
 use crate::links::SourceLinks;
 use crate::model::insights::fit::{PolicyFit, RetryFit, Shape};
@@ -87,7 +88,7 @@ fn policy(fit: &PolicyFit, open: bool) -> AnyView {
         Shape::Varied => "Default formula",
         _ => "Policy",
     };
-    let name = words::kind(&fit.kind);
+    let name = kind_name(&fit.kind);
     let caption = format!("Delays before the retries of {name}");
     view! {
         <li>

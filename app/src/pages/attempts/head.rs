@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::{AttemptsPage, words};
 use crate::components::coverage::Trust;
+use crate::components::kind::kind_name;
 use crate::components::number::{count, thousands};
 use crate::model::insights::JobKind;
 use crate::model::insights::kinds::{KindNumbers, Kinds};
@@ -58,7 +59,7 @@ fn fallen(page: &AttemptsPage, kinds: &Kinds) -> String {
         };
     };
     let to = numbers.fall.map(|fall| to(page, fall)).unwrap_or_default();
-    let name = words::kind(kind);
+    let name = kind_name(kind);
     match fallen.len() {
         1 => format!("{name} fell {to}."),
         n => format!(

@@ -7,6 +7,7 @@ use super::{AttemptsPage, Sheet};
 use crate::charts::share::{class, parts, share_bar};
 use crate::charts::spark::{Spark, Tone, spark};
 use crate::components::coverage::Trust;
+use crate::components::kind::kind_name;
 use crate::components::number::{count, thousands};
 use crate::links::SourceLinks;
 use crate::model::insights::JobKind;
@@ -72,7 +73,7 @@ fn row(page: &AttemptsPage, behind: &Behind<'_>, kind: &JobKind, numbers: &KindN
     let policy = policy(page, kind, numbers);
     let label = format!(
         "First-attempt success of {}: {}",
-        words::kind(kind),
+        kind_name(kind),
         numbers
             .first
             .percent()
@@ -87,7 +88,7 @@ fn row(page: &AttemptsPage, behind: &Behind<'_>, kind: &JobKind, numbers: &KindN
         <tr role="row" data-type=kind.job_type.clone() data-method=kind.method.clone()>
             <th role="rowheader" scope="row" class="ty">
                 <a class="job-n" href=alone title=words::whole_kind(kind)>
-                    <b>{words::kind(kind)}</b>
+                    <b>{kind_name(kind)}</b>
                 </a>
                 <span class="two">{policy}</span>
             </th>

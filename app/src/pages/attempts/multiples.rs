@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 
 use super::AttemptsPage;
-use super::words;
 use crate::charts::distribution::distribution;
 use crate::components::coverage::Trust;
+use crate::components::kind::{kind_name, type_name};
 use crate::components::number::thousands;
 use crate::components::text::shown;
 use crate::links::SourceLinks;
@@ -43,11 +43,11 @@ pub(super) fn section(page: &AttemptsPage, kinds: &Kinds, links: &SourceLinks) -
             view! {
                 <figure class="sm">
                     <figcaption>
-                        <b>{words::short(&kind.job_type)}</b>
+                        <b>{type_name(&kind.job_type)}</b>
                         <br />
                         {shown(&kind.method).into_owned()}
                     </figcaption>
-                    {distribution(&words::kind(kind), &numbers.endings, href)}
+                    {distribution(&kind_name(kind), &numbers.endings, href)}
                     {again}
                     {pending}
                 </figure>

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::words::{self, Behind};
 use super::{AttemptsPage, Sheet};
 use crate::components::coverage::Trust;
+use crate::components::kind::kind_name;
 use crate::components::number::thousands;
 use crate::links::SourceLinks;
 use crate::model::insights::JobKind;
@@ -100,7 +101,7 @@ fn group(page: &AttemptsPage, behind: &Behind<'_>, kind: &JobKind, rows: &[&Time
     let tall = rows.len().to_string();
     let mut name = Some(view! {
         <th scope="rowgroup" rowspan=tall class="ti-k">
-            <a class="job-n" href=alone title=words::whole_kind(kind)>{words::kind(kind)}</a>
+            <a class="job-n" href=alone title=words::whole_kind(kind)>{kind_name(kind)}</a>
         </th>
     });
     let rows: Vec<_> = rows

@@ -17,33 +17,6 @@ use crate::model::state::{Instant, ListState};
 use crate::model::words;
 use crate::ports::jobs::JobFilter;
 
-/// The last part of a type's name, and of those that it is made of: `Indexer<Book>`.
-pub fn short(name: &str) -> String {
-    let mut short = String::with_capacity(name.len());
-    let mut part = String::new();
-    for c in name.chars() {
-        if "<>,".contains(c) {
-            short.push_str(short_type(&part));
-            short.push(c);
-            part.clear();
-        } else {
-            part.push(c);
-        }
-    }
-    short.push_str(short_type(&part));
-    shown(&short).into_owned()
-}
-
-/// `InvoiceEmailJob.SendAsync`, short and safe to look at.
-pub fn kind(kind: &JobKind) -> String {
-    let job_type = short(&kind.job_type);
-    match kind.method.as_str() {
-        "" if job_type.is_empty() => "no type stored".to_owned(),
-        "" => job_type,
-        method => format!("{job_type}.{}", shown(method)),
-    }
-}
-
 /// The whole name, for titles.
 pub fn whole_kind(kind: &JobKind) -> String {
     shown(&format!("{}.{}", kind.job_type, kind.method)).into_owned()
@@ -219,21 +192,5 @@ impl Behind<'_> {
     /// A list.
     pub fn list(&self, filter: &JobFilter) -> String {
         self.links.jobs(filter, None, None)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn types_are_shortened_with_those_that_they_are_made_of() {
-        assert_eq!(short("Bookstore.Jobs.ImportJob"), "ImportJob");
-        assert_eq!(
-            short("Bookstore.Jobs.Indexer<Bookstore.Book>"),
-            "Indexer<Book>"
-        );
-        assert_eq!(short("A.Map<B.Key, C.List<D.E>>"), "Map<Key,List<E>>");
-        assert_eq!(short(""), "");
     }
 }

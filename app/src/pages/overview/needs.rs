@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::Seen;
 use crate::components::coverage::{Trust, coverage};
 use crate::components::icon::icon;
+use crate::components::kind::kind_name;
 use crate::components::number::{count, thousands};
 use crate::components::relative;
 use crate::components::server_rows::Pulse;
@@ -68,12 +69,6 @@ pub(super) fn summary(needs: &[Need]) -> String {
     headlines.join("; ")
 }
 
-/// `Import.RunAsync`.
-pub(super) fn kind_words(kind: &JobKind) -> String {
-    let class = short_type(&kind.job_type);
-    shown(&format!("{class}.{}", kind.method)).into_owned()
-}
-
 /// The filter that finds jobs of a kind in a list.
 pub(super) fn kind_filter(kind: &JobKind, state: ListState) -> JobFilter {
     JobFilter {
@@ -99,7 +94,7 @@ fn last_tries(seen: &Seen, links: &SourceLinks) -> Option<Need> {
     let mut named: Vec<String> = kinds
         .iter()
         .take(NAMED)
-        .map(|kind| format!("{} {}", thousands(kind.last_tries), kind_words(&kind.kind)))
+        .map(|kind| format!("{} {}", thousands(kind.last_tries), kind_name(&kind.kind)))
         .collect();
     let others: i64 = kinds.iter().skip(NAMED).map(|kind| kind.last_tries).sum();
     if others > 0 {
@@ -296,7 +291,7 @@ fn falls(seen: &Seen, links: &SourceLinks) -> Vec<Need> {
                 String::new()
             };
             fell(
-                &kind_words(kind),
+                &kind_name(kind),
                 fall,
                 others,
                 links.jobs(&filter, None, None),
@@ -373,7 +368,7 @@ fn causes(seen: &Seen, links: &SourceLinks) -> Vec<Need> {
                     thousands(cause.jobs),
                     count(causes.jobs, "failed job")
                 ),
-                second: format!("{}: {exception}", kind_words(&cause.kind)),
+                second: format!("{}: {exception}", kind_name(&cause.kind)),
                 evidence: format!(
                     "The first failed {}, the last {}. {} in all.",
                     ago(cause.oldest),

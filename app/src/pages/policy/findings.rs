@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use super::{PolicyPage, Seen};
 use crate::components::coverage::{Trust, coverage};
+use crate::components::kind::kind_name;
 use crate::components::message::{Tone, message};
 use crate::components::number::count;
 use crate::components::relative;
@@ -17,7 +18,7 @@ use crate::model::insights::fit::{PolicyFit, Shape, fits};
 use crate::model::insights::span::Asked;
 use crate::model::policy::form::PolicySort;
 use crate::model::words::{duration, duration_range};
-use crate::pages::attempts::{kind_name, policy_words};
+use crate::pages::attempts::policy_words;
 use crate::pages::messages::in_place;
 
 /// Kinds listed at most.

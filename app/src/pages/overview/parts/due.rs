@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-use super::super::needs::{kind_filter, kind_words};
+use super::super::needs::kind_filter;
 use super::{Seen, nothing, part};
 use crate::charts::bars::{Bar, Bars, Part, bars};
 use crate::components::coverage::{Trust, coverage};
+use crate::components::kind::kind_name;
 use crate::components::number::thousands;
-use crate::components::text::visible;
 use crate::components::time::kept::ago;
 use crate::figures::PLANNED;
 use crate::links::SourceLinks;
@@ -128,7 +128,7 @@ fn kinds(forecast: &Forecast, links: &SourceLinks) -> AnyView {
             };
             view! {
                 <tr>
-                    <th scope="row"><a href=href>{visible(&kind_words(&kind.kind))}</a></th>
+                    <th scope="row"><a href=href>{kind_name(&kind.kind)}</a></th>
                     <td class="num">{thousands(kind.retries)}</td>
                     <td class="num warn">{last}</td>
                 </tr>
