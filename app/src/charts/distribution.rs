@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 
 use super::share::class;
-use super::svg::number;
+use super::svg::{linked, number};
 use crate::components::number::thousands;
 use crate::model::insights::endings::{Ending, Endings};
 use crate::model::rates::Rate;
@@ -43,51 +43,28 @@ pub fn distribution(
         .filter_map(|(place, ending)| {
             let href = href(ending)?;
             let title = format!("{}: {}", ending.label(), thousands(endings.of(ending)));
-            Some(view! {
-                <a href=href tabindex="-1">
-                    <title>{title}</title>
-                    <rect
-                        class="hit"
-                        x=number(left(place) - 4.0)
-                        y="0"
-                        width=number(STEP)
-                        height=number(HEIGHT)
-                    ></rect>
-                </a>
-            })
+            Some(
+                view! {
+                    <a href=href tabindex="-1">
+                        <title>{title}</title>
+                        <rect
+                            class="hit"
+                            x=number(left(place) - 4.0)
+                            y="0"
+                            width=number(STEP)
+                            height=number(HEIGHT)
+                        ></rect>
+                    </a>
+                }
+                .into_any(),
+            )
         })
         .collect();
-    let view_box = format!("0 0 {} {}", number(WIDTH), number(HEIGHT));
-    let hits = (!hits.is_empty()).then(|| {
-        view! {
-            <svg
-                class="chart fluid hits"
-                width=number(WIDTH)
-                height=number(HEIGHT)
-                viewBox=view_box.clone()
-                aria-hidden="true"
-            >
-                {hits}
-            </svg>
-        }
-    });
-    view! {
-        <span class="linked">
-            <svg
-                class="chart fluid"
-                width=number(WIDTH)
-                height=number(HEIGHT)
-                viewBox=view_box.clone()
-                role="img"
-                aria-label=label
-            >
-                <path class="axis" d=format!("M0 {}H{}", number(BASE), number(WIDTH))></path>
-                {bars}
-            </svg>
-            {hits}
-        </span>
-    }
-    .into_any()
+    let drawn = view! {
+        <path class="axis" d=format!("M0 {}H{}", number(BASE), number(WIDTH))></path>
+        {bars}
+    };
+    linked("always", (WIDTH, HEIGHT), label, drawn.into_any(), hits)
 }
 
 fn left(place: usize) -> f64 {

@@ -23,6 +23,48 @@ pub fn hatch() -> AnyView {
     .into_any()
 }
 
+/// A drawing of so many units, with the links that lie over it for pointers, where there are any.
+/// The same links stand in a table for everybody. `class` says at which width it is shown.
+pub fn linked(
+    class: &'static str,
+    (width, height): (f64, f64),
+    label: String,
+    drawn: AnyView,
+    links: Vec<AnyView>,
+) -> AnyView {
+    let (width, height) = (number(width), number(height));
+    let view_box = format!("0 0 {width} {height}");
+    let links = (!links.is_empty()).then(|| {
+        view! {
+            <svg
+                class="chart fluid hits"
+                width=width.clone()
+                height=height.clone()
+                viewBox=view_box.clone()
+                aria-hidden="true"
+            >
+                {links}
+            </svg>
+        }
+    });
+    view! {
+        <div class=format!("linked {class}")>
+            <svg
+                class="chart fluid"
+                width=width
+                height=height
+                viewBox=view_box
+                role="img"
+                aria-label=label
+            >
+                {drawn}
+            </svg>
+            {links}
+        </div>
+    }
+    .into_any()
+}
+
 /// A coordinate, to a tenth of a pixel.
 pub fn number(value: f64) -> String {
     let rounded = (value * 10.0).round() / 10.0;

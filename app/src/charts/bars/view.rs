@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::layout::{Scale, count, highest, highest_below, short, total};
 use super::{Bar, Bars, Part};
-use crate::charts::svg::{number, units};
+use crate::charts::svg::{linked, number, units};
 use crate::components::number::thousands;
 
 /// The widths that are drawn; a container query shows one of them.
@@ -82,46 +82,26 @@ impl Frame {
 
 fn one(given: &Bars<'_>, class: &'static str, width: f64, height: f64) -> AnyView {
     let frame = Frame::of(given, width, height);
-    let view_box = format!("0 0 {} {}", number(width), number(height));
     let below = given.below.as_ref().map(|part| below(given, &frame, part));
     let hits = hits(given, &frame);
-    let hits = (!hits.is_empty()).then(|| {
-        view! {
-            <svg
-                class="chart fluid hits"
-                width=number(width)
-                height=number(height)
-                viewBox=view_box.clone()
-                aria-hidden="true"
-            >
-                {hits}
-            </svg>
-        }
-    });
-    view! {
-        <div class=format!("linked {class}")>
-            <svg
-                class="chart fluid"
-                width=number(width)
-                height=number(height)
-                viewBox=view_box.clone()
-                role="img"
-                aria-label=given.label.clone()
-            >
-                {grid(&frame)}
-                {given
-                    .bars
-                    .iter()
-                    .enumerate()
-                    .map(|(index, bar)| stack(given, &frame, index, bar))
-                    .collect_view()}
-                {below}
-                {times(given, &frame)}
-            </svg>
-            {hits}
-        </div>
-    }
-    .into_any()
+    let drawn = view! {
+        {grid(&frame)}
+        {given
+            .bars
+            .iter()
+            .enumerate()
+            .map(|(index, bar)| stack(given, &frame, index, bar))
+            .collect_view()}
+        {below}
+        {times(given, &frame)}
+    };
+    linked(
+        class,
+        (width, height),
+        given.label.clone(),
+        drawn.into_any(),
+        hits,
+    )
 }
 
 fn grid(frame: &Frame) -> AnyView {

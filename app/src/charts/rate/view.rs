@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::RateLine;
 use super::layout::{across, bounds, floor, grid, lowest, middle, runs, ticks, up, when};
-use crate::charts::svg::number;
+use crate::charts::svg::{linked, number};
 use crate::components::number::thousands;
 use crate::model::rates::{Rate, percent};
 
@@ -95,43 +95,23 @@ fn one(
         base: height - BOTTOM,
         floor: floor(given),
     };
-    let view_box = format!("0 0 {} {}", number(width), number(height));
     let hits = hits(given, &frame);
-    let hits = (!hits.is_empty()).then(|| {
-        view! {
-            <svg
-                class="chart fluid hits"
-                width=number(width)
-                height=number(height)
-                viewBox=view_box.clone()
-                aria-hidden="true"
-            >
-                {hits}
-            </svg>
-        }
-    });
-    view! {
-        <div class=format!("linked {class}")>
-            <svg
-                class="chart fluid"
-                width=number(width)
-                height=number(height)
-                viewBox=view_box.clone()
-                role="img"
-                aria-label=label.to_owned()
-            >
-                {scale(&frame)}
-                {below(given, &frame, most)}
-                <path class="cband" d=band(given, &frame)></path>
-                {usual(given, &frame)}
-                {fallen(given, &frame)}
-                <path class="cline" d=line(given, &frame)></path>
-                {last(given, &frame)}
-            </svg>
-            {hits}
-        </div>
-    }
-    .into_any()
+    let drawn = view! {
+        {scale(&frame)}
+        {below(given, &frame, most)}
+        <path class="cband" d=band(given, &frame)></path>
+        {usual(given, &frame)}
+        {fallen(given, &frame)}
+        <path class="cline" d=line(given, &frame)></path>
+        {last(given, &frame)}
+    };
+    linked(
+        class,
+        (width, height),
+        label.to_owned(),
+        drawn.into_any(),
+        hits,
+    )
 }
 
 fn scale(frame: &Frame) -> AnyView {
