@@ -191,7 +191,10 @@ fn headline(seen: &Seen, needs: usize) -> AnyView {
         },
     );
     let needs = match needs {
-        0 => "Nothing needs you.".to_owned(),
+        0 => match needs::unanswered(seen) {
+            None => "Nothing needs you.".to_owned(),
+            Some(unanswered) => format!("Nothing that is known needs you: {unanswered}."),
+        },
         1 => "One thing needs you.".to_owned(),
         n => format!("{n} things need you."),
     };

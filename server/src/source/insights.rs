@@ -1,7 +1,7 @@
 //! The background reading of what the collector counted, of the schedule, and of faults: once for
 //! all viewers, however many there are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -215,7 +215,9 @@ impl<S: InsightStore + HealthStore + FailureStore + ?Sized> Reader<'_, S> {
 
     async fn checks(&self) {
         loop {
+            let before = self.live.borrow().insights.findings.clone();
             let mut seen = BTreeMap::new();
+            let mut unanswered = BTreeSet::new();
             for check in Check::ALL {
                 if check.severity() != Severity::Action || !self.store.applies(check) {
                     continue;
@@ -225,7 +227,12 @@ impl<S: InsightStore + HealthStore + FailureStore + ?Sized> Reader<'_, S> {
                     Ok(sighting) => {
                         seen.insert(check, sighting);
                     }
-                    Err(error) => tracing::debug!(%error, check = check.slug(), "not checked"),
+                    Err(error) => {
+                        tracing::debug!(%error, check = check.slug(), "not checked");
+                        unanswered.insert(check);
+                        let last = before.as_ref().and_then(|before| before.seen.get(&check));
+                        seen.extend(last.map(|last| (check, last.clone())));
+                    }
                 }
                 if began.elapsed() * REST > CHECK {
                     tokio::time::sleep(began.elapsed() * REST).await;
@@ -233,7 +240,8 @@ impl<S: InsightStore + HealthStore + FailureStore + ?Sized> Reader<'_, S> {
             }
             let findings = Arc::new(Findings {
                 seen,
-                read_at: self.now(),
+                unanswered,
+                read_at: self.clock.now(),
             });
             self.publish(|insights| insights.findings = Some(findings));
             tokio::time::sleep(CHECKS).await;

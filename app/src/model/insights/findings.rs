@@ -1,6 +1,6 @@
 //! Faults of a job database that need somebody, as the health checks saw them in the background.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::health::{Check, Sighting};
 use crate::model::state::Instant;
@@ -8,9 +8,11 @@ use crate::model::state::Instant;
 /// What the checks saw that need somebody when they see anything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Findings {
-    /// By check; those that could not be made are left out.
+    /// By check. Of one that could not be made it is what it saw the last time, if it ever was.
     pub seen: BTreeMap<Check, Sighting>,
-    /// When the last of them was made, by the database's clock.
+    /// Checks that could not be made: what they would see now is not known.
+    pub unanswered: BTreeSet<Check>,
+    /// When the last round ended, by this host's clock.
     pub read_at: Instant,
 }
 

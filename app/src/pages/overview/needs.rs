@@ -423,18 +423,32 @@ fn in_no_list(seen: &Seen, links: &SourceLinks) -> Option<Need> {
     })
 }
 
+/// What could not be checked, where anything could not; else what is not among the needs is not so.
+pub(super) fn unanswered(seen: &Seen) -> Option<String> {
+    let Some(findings) = &seen.findings else {
+        return Some("faults are not checked yet".to_owned());
+    };
+    let number = i64::try_from(findings.unanswered.len()).unwrap_or(i64::MAX);
+    (number > 0).then(|| format!("{} could not be made", count(number, "check")))
+}
+
 /// The section; nothing where nothing needs anybody.
 pub(super) fn section(seen: &Seen, needs: &[Need], links: &SourceLinks) -> Option<AnyView> {
     if needs.is_empty() {
         return None;
     }
     let rows: Vec<_> = needs.iter().map(row).collect();
-    let checked = seen.findings.as_ref().map(|findings| {
-        coverage(
-            Trust::Exact,
-            view! { "checked " {time::ago(findings.read_at)} },
-        )
+    let unanswered = unanswered(seen);
+    let trust = if unanswered.is_some() {
+        Trust::Partial
+    } else {
+        Trust::Exact
+    };
+    let at = seen.findings.as_ref().map(|findings| {
+        view! { {unanswered.is_some().then_some(", ")} "checked " {time::ago(findings.read_at)} }
     });
+    let checked = (at.is_some() || unanswered.is_some())
+        .then(|| coverage(trust, view! { {unanswered} {at} }));
     Some(
         view! {
             <section class="sec attn-s" aria-labelledby="needs-h">

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::TimeDelta;
 
@@ -47,7 +47,11 @@ fn seen(failed: i64, servers: Vec<Server>) -> Seen {
         digest: Current::default(),
         forecast: Current::default(),
         causes: Current::default(),
-        findings: None,
+        findings: Some(Arc::new(Findings {
+            seen: BTreeMap::new(),
+            unanswered: BTreeSet::new(),
+            read_at: now(),
+        })),
         collecting: Collecting::default(),
         version: None,
     }
@@ -167,6 +171,25 @@ fn when_all_is_well_it_says_so() {
 }
 
 #[test]
+fn what_could_not_be_checked_is_not_taken_for_well() {
+    let sentence = |findings: Option<Findings>| {
+        let mut seen = seen(0, vec![server("a", 4, 1)]);
+        seen.findings = findings.map(Arc::new);
+        texts(&page(seen), ".page-h p")[0].clone()
+    };
+    let unchecked = sentence(None);
+    let end = "Nothing that is known needs you: faults are not checked yet.";
+    assert!(unchecked.ends_with(end), "{unchecked}");
+    let partly = sentence(Some(Findings {
+        seen: BTreeMap::new(),
+        unanswered: BTreeSet::from([Check::OverdueSchedule, Check::UnservedQueue]),
+        read_at: now(),
+    }));
+    let end = "Nothing that is known needs you: 2 checks could not be made.";
+    assert!(partly.ends_with(end), "{partly}");
+}
+
+#[test]
 fn what_needs_somebody_is_listed() {
     let servers = vec![server("a", 4, 1), server("b", 90, 0), server("c", 301, 4)];
     let html = page(seen(1, servers));
@@ -191,6 +214,7 @@ fn what_needs_somebody_is_listed() {
         ]
     );
     assert_eq!(attr(&html, "[data-figure=failed]", "data-value"), ["1"]);
+    assert_eq!(texts(&html, ".attn-s .cov"), ["exact, checked now"]);
     assert_eq!(attr(&html, "tr[data-job]", "data-job"), ["1"]);
 }
 
@@ -354,9 +378,14 @@ fn faults_that_the_checks_found_are_told_once() {
             (Check::UnservedQueue, found(7, &["mail (7)"])),
             (Check::Unsettled, found(0, &[])),
         ]),
+        unanswered: BTreeSet::from([Check::SeveralQueueRows]),
         read_at: now(),
     }));
     let html = page(seen);
+    assert_eq!(
+        texts(&html, ".attn-s .cov"),
+        ["partial, 1 check could not be made, checked now"]
+    );
     // Neither the server that is gone nor the queue without servers is told a second time.
     assert_eq!(
         texts(&html, ".attn-h h3"),

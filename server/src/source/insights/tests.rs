@@ -184,6 +184,10 @@ async fn numbers_schedule_and_faults_are_read_side_by_side() {
     let findings = seen.findings.unwrap();
     assert_eq!(findings.seen[&Check::OverdueSchedule].count, 94);
     assert!(!findings.seen.contains_key(&Check::SeveralQueueRows));
+    assert_eq!(
+        findings.unanswered.iter().collect::<Vec<_>>(),
+        [&Check::SeveralQueueRows]
+    );
     assert_eq!((seen.digest.trouble, seen.forecast.trouble), (None, None));
 }
 
