@@ -133,7 +133,7 @@ fn due_soon(forecast: &Forecast) -> String {
     format!("{} due within the hour", thousands(due))
 }
 
-/// `+38 13:00–14:00, mean 12`: how many gave up in the last full hour, and in an hour of the last
+/// `38 gave up 13:00–14:00, mean 12`: how many did in the last full hour, and in an hour of the last
 /// seven days.
 fn gave_up_last_hour(digest: &Digest) -> Option<String> {
     let (hour, spread) = digest.last_hour()?;
@@ -144,7 +144,11 @@ fn gave_up_last_hour(digest: &Digest) -> Option<String> {
         (whole, 0) => thousands(whole),
         (whole, tenth) => format!("{}.{tenth}", thousands(whole)),
     };
-    Some(format!("+{gave_up} {}, mean {}", hour_words(*hour), mean))
+    Some(format!(
+        "{gave_up} gave up {}, mean {}",
+        hour_words(*hour),
+        mean
+    ))
 }
 
 fn all_jobs(facts: &Facts<'_>) -> Figure {

@@ -91,7 +91,7 @@ test('every reachable page, file and redirect lies below the sub-path', async ({
       }
     }
   }
-  for (const name of [`jobs/${JOB}`, 'attempts', 'claims', 'servers', 'audit']) {
+  for (const name of [`jobs/${JOB}`, 'attempts', 'policy', 'claims', 'servers', 'audit']) {
     const paths = [...seen].map((kind) => kind.split(' ')[0]);
     expect(paths).toContain(`${BASE}/s/main/${name}`);
   }

@@ -105,7 +105,7 @@ fn figures_say_what_they_count() {
         (failed.text.as_str(), failed.value),
         ("4,871", Value::Count(4_871))
     );
-    assert_eq!(failed.more, "+38 13:00\u{2013}14:00, mean 12");
+    assert_eq!(failed.more, "38 gave up 13:00\u{2013}14:00, mean 12");
     assert!(failed.bad);
     assert_eq!(failed.as_of, Some(now()));
     assert_eq!(by_name(&all, "processing").more, "of 88 workers");

@@ -26,6 +26,7 @@ pub fn not_collected(source: &str, collecting: &Collecting) -> AnyView {
     let jobs = vec![
         ("Overview".to_owned(), links.overview()),
         ("Failed jobs".to_owned(), links.state(ListState::Failed)),
+        ("Policies".to_owned(), links.policy()),
     ];
     let content = if let Some(trouble) = &collecting.trouble {
         let words = view! {

@@ -35,7 +35,9 @@ pub(super) fn bar(page: &AttemptsPage, links: &SourceLinks) -> AnyView {
             <nav class="seg links" aria-labelledby="period">{named}</nav>
             {form(page, links)}
             {chips(page, links)}
-            <p class="sub scope-n">"Rates are counted per job, not per attempt"</p>
+            <p class="sub scope-n">
+                "Rates are counted per job, not per attempt. " <a href=links.policy()>"Policies"</a>
+            </p>
         </div>
     }
     .into_any()
