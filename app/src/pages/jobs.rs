@@ -150,6 +150,10 @@ fn sentence(page: &JobsPage) -> String {
             let rows = i64::try_from(list.rows.len()).unwrap_or(i64::MAX);
             format!("{all} {} match.", thousands(rows))
         }
+        Ok(list) if let Some(matching) = page.ordering.matching() => {
+            let matching = matching.max(at_least(list));
+            format!("{all} {} {word} match, as collected.", thousands(matching))
+        }
         Ok(list) => format!("{all} At least {} {word} match.", thousands(at_least(list))),
         Err(_) => all,
     }

@@ -34,6 +34,10 @@ pub struct ChangedPage {
     pub page: JobPage,
     /// The places of the first and the last row; `None` where there is none.
     pub ends: Option<(ChangedKey, ChangedKey)>,
+    /// How many jobs fit the filter, on all pages together and as far as they were collected. `None`
+    /// without a filter, and where the index does not tell: by time, by server, by more than a
+    /// hundred attempts, and by a name that may mean several types.
+    pub matching: Option<i64>,
 }
 
 /// Why the index cannot be used at this moment.
@@ -114,8 +118,7 @@ pub trait FailureStore: Send + Sync {
 
     /// Failed jobs by one cause (type, method and exception type), the `limit` causes with most
     /// jobs. From the index alone: a job that changed within the last moments may still be counted
-    /// as it was. Cost grows with the number of failed jobs, some 0.2 s for a million: ask in
-    /// the background, never per viewer.
+    /// as it was. Cost grows with the number of causes, whatever the number of jobs.
     ///
     /// # Errors
     /// As the database's.

@@ -110,6 +110,8 @@ pub struct StoredGroup {
     pub exception: Option<String>,
     /// The attempts.
     pub attempts: i64,
+    /// How many jobs it has.
+    pub jobs: i64,
 }
 
 impl StoredGroup {
@@ -134,6 +136,44 @@ impl StoredGroup {
                 .as_ref()
                 .is_none_or(|wanted| may_be_type(&self.job_type, wanted))
     }
+
+    /// Whether a group that may fit does, with all its jobs.
+    fn fits_whole(&self, filter: &JobFilter) -> bool {
+        let is_whole = |asked: &Option<String>, stored: Option<&str>| {
+            asked.is_none() || !stored.is_some_and(is_cut)
+        };
+        is_whole(&filter.queue, self.queue.as_deref())
+            && is_whole(&filter.method, self.method.as_deref())
+            && is_whole(&filter.exception, self.exception.as_deref())
+            && filter
+                .job_type
+                .as_ref()
+                .is_none_or(|wanted| is_type(&self.job_type, wanted))
+    }
+}
+
+fn is_cut(counted: &str) -> bool {
+    counted.ends_with('\u{2026}')
+}
+
+/// Whether the type that is counted under `counted` is the one asked for, whatever its assembly. Only
+/// of plain names that is certain.
+fn is_type(counted: &str, wanted: &str) -> bool {
+    let is_plain = |name: &str| !name.contains(['+', '[', ',', '`', '<', ' ']);
+    let last = counted.rsplit('.').next();
+    is_plain(counted)
+        && is_plain(wanted)
+        && !is_cut(counted)
+        && (counted == wanted || last == Some(wanted))
+}
+
+/// How many jobs fit a filter, where the groups tell it. `groups` are those that may fit.
+pub fn matching(wanted: &Wanted, filter: &JobFilter, groups: &[StoredGroup]) -> Option<i64> {
+    let rows_tell_more = [wanted.server, wanted.from, wanted.to, wanted.attempts]
+        .iter()
+        .any(Option::is_some);
+    let all_fit = || groups.iter().all(|group| group.fits_whole(filter));
+    (!rows_tell_more && all_fit()).then(|| groups.iter().map(|group| group.jobs).sum())
 }
 
 /// Whether a stored name is meant: as it is, without its assembly, or by the last part of its name.
@@ -172,7 +212,7 @@ fn may_be_type(counted: &str, wanted: &str) -> bool {
     // What compilers invent may hold these signs in a name (`<>c__DisplayClass1`).
     let signs = ['<', '>', ' '];
     let mut parts = counted.split(['.', '<', '>', ',', ' ', '[']);
-    counted.ends_with('\u{2026}')
+    is_cut(counted)
         || parts.any(|part| part == name)
         || (name.contains(signs) && counted.contains(name))
 }

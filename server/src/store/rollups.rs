@@ -7,7 +7,7 @@ use app::model::collect::{
     Gauge, Increments, RecoveryKey, RecoverySums, RoundKey, RoundSums, server_number,
 };
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows to add, as JSON; none for tables to which nothing is added.
 #[derive(Debug, Default)]
@@ -52,6 +52,8 @@ pub struct IndexRows {
     pub failures: Option<String>,
     /// Jobs that are to have no row.
     pub left: Vec<i64>,
+    /// All of these jobs, each once: their groups are counted before and after.
+    pub touched: Vec<i64>,
 }
 
 #[derive(Serialize)]
@@ -82,9 +84,15 @@ impl IndexRows {
     /// # Errors
     /// Never for what changes hold.
     pub fn of(changes: &Changes) -> Result<Self, serde_json::Error> {
-        let left = changes.left.iter().chain(&changes.forgotten).copied();
+        let left: Vec<i64> = [changes.left.as_slice(), &changes.forgotten].concat();
+        let touched: BTreeSet<i64> = left
+            .iter()
+            .chain(changes.failures.keys())
+            .copied()
+            .collect();
         let mut rows = Self {
-            left: left.collect(),
+            left,
+            touched: touched.into_iter().collect(),
             ..Self::default()
         };
         if changes.failures.is_empty() {

@@ -24,6 +24,8 @@ pub enum Ordering {
 pub struct ByChange {
     /// The places of the first and the last row.
     pub ends: Option<(ChangedKey, ChangedKey)>,
+    /// How many jobs fit the filter, where the index tells it.
+    pub matching: Option<i64>,
 }
 
 /// Why a list goes by id although the order of change was wanted.
@@ -51,9 +53,17 @@ impl Ordering {
                 list.rows.first().map(|row| Place::Id(row.id)),
                 list.rows.last().map(|row| Place::Id(row.id)),
             ),
-            Self::Changed(ByChange { ends }) => ends
+            Self::Changed(ByChange { ends, .. }) => ends
                 .map(|(first, last)| (Place::Changed(first), Place::Changed(last)))
                 .unzip(),
+        }
+    }
+
+    /// How many jobs fit the filter, where that is known.
+    pub(super) fn matching(self) -> Option<i64> {
+        match self {
+            Self::Id(_) => None,
+            Self::Changed(by_change) => by_change.matching,
         }
     }
 

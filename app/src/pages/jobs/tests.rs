@@ -228,7 +228,10 @@ fn a_list_says_which_order_it_has_and_offers_the_other() {
     let failed = || state(ListState::Failed);
     let mut changed = page(failed(), Ok(list(&[3, 9], true, true)));
     let ends = Some((key(20, 3), key(10, 9)));
-    changed.ordering = Ordering::Changed(ByChange { ends });
+    changed.ordering = Ordering::Changed(ByChange {
+        ends,
+        matching: None,
+    });
     let html_of_it = html(changed);
     assert_eq!(
         texts(&html_of_it, ".order [aria-current]"),
@@ -273,6 +276,25 @@ fn a_list_says_which_order_it_has_and_offers_the_other() {
         Ok(list(&[1], false, false)),
     ));
     assert!(texts(&other, ".order").is_empty());
+}
+
+#[test]
+fn a_filtered_list_says_how_many_match_where_the_index_tells() {
+    let filtered = || JobFilter {
+        queue: Some("mail".to_owned()),
+        ..state(ListState::Failed)
+    };
+    let sentence = |matching, has_older| {
+        let mut page = page(filtered(), Ok(list(&[3, 9], false, has_older)));
+        let ends = Some((key(20, 3), key(10, 9)));
+        page.ordering = Ordering::Changed(ByChange { ends, matching });
+        texts(&html(page), ".page-h p").remove(0)
+    };
+    assert!(sentence(Some(1_204), true).ends_with(" 1,204 of them match, as collected."));
+    assert!(sentence(None, true).ends_with(" At least 3 of them match."));
+    // What can be seen is newer than what was collected.
+    assert!(sentence(Some(1), true).ends_with(" 3 of them match, as collected."));
+    assert!(sentence(Some(1_204), false).ends_with(" 2 match."));
 }
 
 #[test]

@@ -110,6 +110,14 @@ impl Database {
         }
     }
 
+    /// Brings the own tables up to date.
+    pub(super) async fn migrate(&self) {
+        match &self.kind {
+            Kind::Postgres(database) => database.store().migrate().await.unwrap(),
+            Kind::Sqlite(file) => file.store.migrate().await.unwrap(),
+        }
+    }
+
     async fn texts(&self, postgres: &str, sqlite: &str) -> Vec<Vec<Option<String>>> {
         match &self.kind {
             Kind::Postgres(database) => {
@@ -198,10 +206,11 @@ impl Database {
             .collect()
     }
 
-    /// Every row of the index, with its group, as a line each.
+    /// Every row of the index, with its group, as a line each. Groups know how many they have.
     pub(super) async fn index(&self) -> Vec<String> {
         const ROW: &str = "f.job, f.list, f.changed_at, f.state_id, f.attempts, f.server, g.id, \
              g.list, g.job_type, g.method, g.queue, g.exception, g.attempts";
+        assert_eq!(self.wrong_sizes().await, Vec::<Vec<Option<String>>>::new());
         let rows = self
             .texts(
                 &format!(
@@ -269,6 +278,19 @@ impl Database {
         }
         lines.sort();
         lines
+    }
+
+    /// Groups whose size is not the number of their rows: size and number.
+    pub(super) async fn wrong_sizes(&self) -> Vec<Vec<Option<String>>> {
+        self.texts(
+            "SELECT g.jobs::text, n.jobs::text FROM redrive.failure_groups g CROSS JOIN LATERAL \
+             (SELECT count(*) AS jobs FROM redrive.failures f WHERE f.group_id = g.id) n \
+             WHERE g.jobs <> n.jobs",
+            "SELECT CAST(jobs AS TEXT), CAST(n AS TEXT) FROM (SELECT g.jobs, (SELECT count(*) \
+             FROM redrive_failures f WHERE f.group_id = g.id) AS n FROM redrive_failure_groups g) \
+             WHERE jobs <> n",
+        )
+        .await
     }
 
     /// How many groups the index has.

@@ -98,6 +98,7 @@ async fn whole(fixture: &Fixture) -> Vec<Database> {
 #[tokio::test]
 async fn lists_are_what_the_rows_say() {
     let mut listed_rows = 0;
+    let mut counted = 0;
     for folder in FOLDERS {
         let fixture = Fixture::named(folder);
         let known = reference::newest_first(&fixture);
@@ -120,6 +121,11 @@ async fn lists_are_what_the_rows_say() {
                 listed_rows += right.len();
                 let found = listed(&database, filter, 200).await;
                 assert_eq!(found, right, "{folder} on {name}: {filter:?}");
+                let first = page(&database, filter, ChangedAnchor::Start, 1).await;
+                if let Some(matching) = first.matching {
+                    assert_eq!(usize::try_from(matching), Ok(right.len()), "{filter:?}");
+                    counted += right.len();
+                }
             }
             for filter in LISTS.map(of) {
                 let right = reference::changed_ids(&fixture, &filter);
@@ -131,6 +137,35 @@ async fn lists_are_what_the_rows_say() {
         }
     }
     assert!(listed_rows > 1_000, "{listed_rows}");
+    assert!(counted > 500, "{counted}");
+}
+
+/// An index that was made before groups knew their sizes.
+#[tokio::test]
+async fn groups_of_an_older_index_are_counted() {
+    for database in whole(&Fixture::named("mixed")).await {
+        database
+            .execute(
+                "DELETE FROM redrive.migrations WHERE version = 5; \
+                 ALTER TABLE redrive.failure_groups DROP COLUMN jobs",
+                "DELETE FROM redrive_migrations WHERE version = 5; \
+                 ALTER TABLE redrive_failure_groups DROP COLUMN jobs",
+            )
+            .await;
+        database.migrate().await;
+        assert_eq!(
+            database.wrong_sizes().await,
+            Vec::<Vec<Option<String>>>::new()
+        );
+        let queue = JobFilter {
+            queue: Some("default".to_owned()),
+            ..of(ListState::Failed)
+        };
+        let matching = page(&database, &queue, ChangedAnchor::Start, 1)
+            .await
+            .matching;
+        assert!(matching > Some(300), "{matching:?}");
+    }
 }
 
 /// Far more groups than are asked one by one at once.

@@ -3,12 +3,19 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use std::sync::Arc;
+
 use app::model::collect::batch::Changes;
+use app::ports::collector::CollectorStore;
 use app::ports::error::StoreError;
+use app::ports::source::{Access, Source as _};
 use uuid::Uuid;
 
 use super::database::{Database, Kind};
 use super::{Passed, collect, collected_is_right, collector, story};
+use crate::clock::SystemClock;
+use crate::store::postgres::PostgresStore;
+use crate::testing::fixture::Fixture;
 
 #[tokio::test]
 async fn one_process_at_a_time_collects() {
@@ -40,6 +47,36 @@ async fn one_process_at_a_time_collects() {
         one.leave().await;
         collected_is_right(&database, 20, database.name()).await;
     }
+}
+
+/// The rights that are proposed for a role that may only read are all that collecting takes.
+#[tokio::test]
+async fn a_role_with_the_proposed_rights_collects() {
+    let Some(database) = Database::postgres(&Fixture::named("mixed")).await else {
+        return;
+    };
+    let Kind::Postgres(server) = &database.kind else {
+        return;
+    };
+    let role = server.role("collector");
+    server
+        .execute(&format!(
+            "CREATE ROLE \"{role}\" LOGIN; GRANT USAGE ON SCHEMA hangfire TO \"{role}\"; \
+             GRANT SELECT ON ALL TABLES IN SCHEMA hangfire TO \"{role}\""
+        ))
+        .await;
+    let store =
+        PostgresStore::connect(&server.url_as(&role), "hangfire", Arc::new(SystemClock)).unwrap();
+    while let Access::ReadOnly { remedy, .. } = store.info().await.unwrap().access {
+        server.execute(&remedy.unwrap()).await;
+    }
+    let store: Arc<dyn CollectorStore> = Arc::new(store);
+    let mut collector = collector(&store, 100);
+    collect(&mut collector).await.unwrap();
+    collector.sweep_now().await.unwrap();
+    collector.leave().await;
+    assert_ne!(database.groups().await, 0);
+    collected_is_right(&database, 100, &role).await;
 }
 
 /// A process that stood still while another one collected.

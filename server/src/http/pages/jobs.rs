@@ -85,14 +85,20 @@ async fn list(store: &dyn Store, request: &ListRequest) -> Listed {
                 Ok(Indexed::Ready(found)) => {
                     return Listed {
                         list: Ok(found.page),
-                        ordering: Ordering::Changed(ByChange { ends: found.ends }),
+                        ordering: Ordering::Changed(ByChange {
+                            ends: found.ends,
+                            matching: found.matching,
+                        }),
                         cursor: request.cursor,
                     };
                 }
                 Err(error) => {
                     return Listed {
                         list: Err(error),
-                        ordering: Ordering::Changed(ByChange { ends: None }),
+                        ordering: Ordering::Changed(ByChange {
+                            ends: None,
+                            matching: None,
+                        }),
                         cursor: request.cursor,
                     };
                 }

@@ -127,8 +127,9 @@ impl Cut {
         self.found.iter().map(|row| row.key.job).collect()
     }
 
-    /// The page, with the light rows of its jobs. Attempts whose rows are gone count.
-    pub fn page(self, rows: Vec<JobRow>) -> ChangedPage {
+    /// The page, with the light rows of its jobs, and with how many fit in all. Attempts whose rows
+    /// are gone count.
+    pub fn page(self, rows: Vec<JobRow>, matching: Option<i64>) -> ChangedPage {
         let mut by_id: HashMap<i64, JobRow> = rows.into_iter().map(|row| (row.id, row)).collect();
         let ends = match (self.found.first(), self.found.last()) {
             (Some(first), Some(last)) => Some((first.key, last.key)),
@@ -147,6 +148,7 @@ impl Cut {
                 has_older: self.has_older,
             },
             ends,
+            matching,
         }
     }
 }

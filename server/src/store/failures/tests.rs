@@ -8,6 +8,7 @@ fn group() -> StoredGroup {
         queue: Some("mail".to_owned()),
         exception: Some("App.Odd`1[[App.Line, App]], App".to_owned()),
         attempts: 3,
+        jobs: 7,
     }
 }
 
@@ -141,4 +142,61 @@ fn the_index_is_ready_when_it_is_whole_and_no_row_waits_long() {
         highest: 100,
     };
     assert_eq!(reading.not_ready(now), Some(why));
+}
+
+fn of_type(groups: &[StoredGroup], name: &str) -> Option<i64> {
+    let filter = JobFilter {
+        state: Some(ListState::Failed),
+        job_type: Some(name.to_owned()),
+        ..JobFilter::default()
+    };
+    matching(&Wanted::of(&filter).unwrap(), &filter, groups)
+}
+
+/// A number only where every job of the groups fits.
+#[test]
+fn groups_tell_how_many_fit_where_nothing_else_decides() {
+    let plain = |job_type: &str, jobs| StoredGroup {
+        job_type: job_type.to_owned(),
+        jobs,
+        ..group()
+    };
+    let groups = [plain("App.Importer", 7), plain("App.Old.Importer", 5)];
+    let number = |groups: &[StoredGroup], change: fn(&mut JobFilter)| {
+        let mut filter = JobFilter {
+            state: Some(ListState::Failed),
+            ..JobFilter::default()
+        };
+        change(&mut filter);
+        matching(&Wanted::of(&filter).unwrap(), &filter, groups)
+    };
+    assert_eq!(
+        number(&groups, |f| f.queue = Some("mail".to_owned())),
+        Some(12)
+    );
+    assert_eq!(number(&groups, |f| f.attempts_min = Some(100)), Some(12));
+    assert_eq!(number(&groups, |f| f.attempts_min = Some(101)), None);
+    assert_eq!(number(&groups, |f| f.from = Some(micros(0))), None);
+    assert_eq!(number(&groups, |f| f.to = Some(micros(0))), None);
+    assert_eq!(
+        number(&groups, |f| f.server = Some("app-1".to_owned())),
+        None
+    );
+    assert_eq!(number(&[], |f| f.queue = Some("mail".to_owned())), Some(0));
+    assert_eq!(of_type(&groups, "Importer"), Some(12));
+    assert_eq!(of_type(&groups[..1], "App.Importer"), Some(7));
+    // `Old` may be a namespace, or a type that holds another one.
+    assert_eq!(of_type(&groups[1..], "Old"), None);
+    assert_eq!(of_type(&groups[..1], "App.Importer, App"), None);
+    assert_eq!(of_type(&[group()], "Nested"), None);
+    let cut = plain("App.Import\u{2026}", 7);
+    assert_eq!(of_type(&[cut], "App.Import\u{2026}"), None);
+    let cut = StoredGroup {
+        exception: Some("App.Od\u{2026}".to_owned()),
+        ..group()
+    };
+    assert_eq!(
+        number(&[cut], |f| f.exception = Some("App.Od\u{2026}".to_owned())),
+        None
+    );
 }

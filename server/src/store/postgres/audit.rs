@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::PostgresStore;
 use super::conn::Conn;
+use super::migrate;
 use crate::store::claim_note::ClaimNote;
 
 const ROWS: &str = "
@@ -74,11 +75,7 @@ impl AuditStore for PostgresStore {
 }
 
 async fn exists(conn: &mut Conn) -> Result<bool, Error> {
-    sqlx::query_scalar(
-        "SELECT to_regclass('redrive.audit') IS NOT NULL AND to_regclass('redrive.source') IS NOT NULL",
-    )
-    .fetch_one(conn)
-    .await
+    migrate::are_readable(conn, &["audit", "source"]).await
 }
 
 fn audit_row(row: &PgRow) -> Result<AuditRow, Error> {

@@ -30,23 +30,20 @@ use super::list::{created_at, holds_nul, light_rows};
 use super::migrate;
 use super::session::plan_for_values;
 use crate::store::failures::page::{Asked, Found, TAIL, Walk};
-use crate::store::failures::{Reach, StoredGroup, Wanted, micros};
+use crate::store::failures::{Reach, StoredGroup, Wanted, matching, micros};
 use build::Build;
 
 /// So few groups are asked one by one at once.
 const FEW: usize = 20;
 
-/// Whether the tables are there and may be read.
-const USABLE: &str = "
-SELECT COALESCE(CASE
-  WHEN to_regnamespace('redrive') IS NULL THEN false
-  WHEN NOT has_schema_privilege('redrive', 'USAGE') THEN false
-  ELSE has_table_privilege(to_regclass('redrive.failures'), 'SELECT')
-    AND has_table_privilege(to_regclass('redrive.failure_groups'), 'SELECT')
-    AND has_table_privilege(to_regclass('redrive.collector'), 'SELECT')
-    AND has_table_privilege(to_regclass('redrive.source'), 'SELECT')
-    AND has_table_privilege(to_regclass('redrive.migrations'), 'SELECT')
-END, false)";
+/// What must be there, and may be read.
+const TABLES: [&str; 5] = [
+    "failures",
+    "failure_groups",
+    "collector",
+    "source",
+    "migrations",
+];
 
 const REACH: &str = "
 SELECT a.source, a.watermark, a.indexed, clock_timestamp() AS now,
@@ -62,7 +59,8 @@ FROM (
 ) a";
 
 const GROUPS: &str = "
-SELECT g.id, g.job_type, g.method, g.queue, g.exception, g.attempts::bigint AS attempts
+SELECT g.id, g.job_type, g.method, g.queue, g.exception, g.attempts::bigint AS attempts,
+  g.jobs
 FROM redrive.failure_groups g WHERE g.source = $1 AND g.list = $2";
 
 #[async_trait]
@@ -90,7 +88,7 @@ impl FailureStore for PostgresStore {
                 Box::pin(async move {
                     match ready(conn, &layout).await? {
                         Ok(_) if request.is_nothing => Ok(Indexed::Ready(
-                            request.asked.cut(Vec::new(), &[]).page(Vec::new()),
+                            request.asked.cut(Vec::new(), &[]).page(Vec::new(), None),
                         )),
                         Ok(ready) => {
                             let read = Read::begin(conn, &layout, &ready, &request).await?;
@@ -128,8 +126,7 @@ struct Ready {
 }
 
 async fn ready(conn: &mut Conn, layout: &Layout) -> Result<Result<Ready, NotReady>, Error> {
-    let usable: bool = sqlx::query_scalar(USABLE).fetch_one(&mut *conn).await?;
-    if !usable {
+    if !migrate::are_readable(conn, &TABLES).await? {
         return Ok(Err(NotReady::NoTables));
     }
     let Some(row) = sqlx::query(layout.sql(REACH))
@@ -176,6 +173,8 @@ struct Read<'a> {
     request: &'a Request,
     /// The groups that may fit, where the filter asks for some.
     groups: Option<Vec<i64>>,
+    /// How many jobs fit, where the groups tell it.
+    matching: Option<i64>,
     /// Jobs that fit by rows that were not collected yet.
     tail: Vec<ChangedKey>,
 }
@@ -192,10 +191,13 @@ impl<'a> Read<'a> {
             source: ready.source,
             request,
             groups: None,
+            matching: None,
             tail: Vec::new(),
         };
         if request.wanted.by_group {
-            read.groups = Some(read.groups(conn).await?);
+            let groups = read.groups(conn).await?;
+            read.matching = matching(&request.wanted, &request.filter, &groups);
+            read.groups = Some(groups.iter().map(|group| group.id).collect());
         }
         if ready.waits {
             read.tail = read.tail(conn, ready.watermark).await?;
@@ -212,17 +214,17 @@ impl<'a> Read<'a> {
         };
         let cut = asked.cut(found, &behind);
         let rows = light_rows(conn, self.layout, cut.ids()).await?;
-        Ok(cut.page(rows))
+        Ok(cut.page(rows, self.matching))
     }
 
-    /// Ids of the groups whose jobs may fit.
-    async fn groups(&self, conn: &mut Conn) -> Result<Vec<i64>, Error> {
+    /// The groups whose jobs may fit.
+    async fn groups(&self, conn: &mut Conn) -> Result<Vec<StoredGroup>, Error> {
         let rows = sqlx::query(GROUPS)
             .bind(self.source)
             .bind(self.request.wanted.list.slug())
             .fetch_all(conn)
             .await?;
-        let mut ids = Vec::new();
+        let mut groups = Vec::new();
         for row in &rows {
             let group = StoredGroup {
                 id: row.try_get("id")?,
@@ -231,12 +233,13 @@ impl<'a> Read<'a> {
                 queue: row.try_get("queue")?,
                 exception: row.try_get("exception")?,
                 attempts: row.try_get("attempts")?,
+                jobs: row.try_get("jobs")?,
             };
             if group.may_fit(&self.request.filter) {
-                ids.push(group.id);
+                groups.push(group);
             }
         }
-        Ok(ids)
+        Ok(groups)
     }
 
     /// Jobs that fit, whose current row was not collected yet.

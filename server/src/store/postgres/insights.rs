@@ -15,11 +15,9 @@ use sqlx::postgres::PgRow;
 use sqlx::{Error, Row as _};
 
 use super::PostgresStore;
+use super::migrate;
 use crate::store::decode;
 use crate::store::insights::{self, Asked, Cells, MISSING, Reader, Statements, statements};
-
-const EXISTS: &str = "SELECT to_regclass('redrive.source') IS NOT NULL \
-    AND to_regclass('redrive.gauges') IS NOT NULL";
 
 /// The schedule in the order of its index; jobs that went on meanwhile are not due any more.
 const DUE: &str = "
@@ -72,10 +70,7 @@ impl Reader for PostgresStore {
         let read = self.session().read(move |conn, layout| {
             let asked = asked.clone();
             Box::pin(async move {
-                if !sqlx::query_scalar::<_, bool>(EXISTS)
-                    .fetch_one(&mut *conn)
-                    .await?
-                {
+                if !migrate::are_readable(conn, &["source", "gauges"]).await? {
                     return Ok(None);
                 }
                 let mut rows = sqlx::query(statement)

@@ -42,6 +42,11 @@ const REDRIVE: &[Migration] = &[
         name: "failures",
         sql: include_str!("../../../../migrations/postgres/redrive/0004_failures.sql"),
     },
+    Migration {
+        version: 5,
+        name: "group_sizes",
+        sql: include_str!("../../../../migrations/postgres/redrive/0005_group_sizes.sql"),
+    },
 ];
 
 const HANGFIRE: &[Migration] = &[Migration {
@@ -82,14 +87,38 @@ pub enum Own {
     Behind(i32),
     /// Made by a newer program: they may be read, never written.
     Newer(i32),
+    /// They are there, but the role may not look at them.
+    Hidden,
+}
+
+/// Why nothing can be done with [`Own::Hidden`] tables.
+pub const HIDDEN: &str = "the role may not read Redrive's own tables";
+
+/// Whether each of these own tables is there, and whether the role may read them. Asks the catalogue
+/// alone: names in a schema that the role may not use are an error anywhere else.
+const FOUND: &str = "
+SELECT count(*) = cardinality($1::text[]) AS are_there,
+  COALESCE(bool_and(has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')), true)
+    AS are_readable
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = 'redrive' AND c.relname = ANY($1) AND c.relkind = 'r'";
+
+/// Whether own tables are there and may be read.
+pub async fn are_readable(conn: &mut Conn, tables: &[&str]) -> Result<bool, Error> {
+    let row = sqlx::query(FOUND).bind(tables).fetch_one(conn).await?;
+    Ok(row.try_get("are_there")? && row.try_get("are_readable")?)
 }
 
 /// Looks at the ledger.
 pub async fn own(conn: &mut Conn) -> Result<Own, Error> {
-    let exists: bool = sqlx::query_scalar("SELECT to_regclass('redrive.migrations') IS NOT NULL")
+    let found = sqlx::query(FOUND)
+        .bind(&["migrations"][..])
         .fetch_one(&mut *conn)
         .await?;
-    let applied: i32 = if exists {
+    if !found.try_get::<bool, _>("are_readable")? {
+        return Ok(Own::Hidden);
+    }
+    let applied: i32 = if found.try_get("are_there")? {
         sqlx::query_scalar(
             "SELECT COALESCE(max(version), 0) FROM redrive.migrations WHERE scope = 'redrive'",
         )
@@ -145,8 +174,8 @@ pub fn grants(role: &str) -> String {
         "GRANT USAGE ON SCHEMA redrive TO {role};\n\
          GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA redrive TO {role};\n\
          GRANT UPDATE, DELETE ON redrive.collector, redrive.collector_job, redrive.attempts, \
-         redrive.first_attempts, redrive.rounds, redrive.recovery, redrive.delays, redrive.gauges \
-         TO {role};\n"
+         redrive.first_attempts, redrive.rounds, redrive.recovery, redrive.delays, redrive.gauges, \
+         redrive.failure_groups, redrive.failures TO {role};\n"
     )
 }
 
@@ -185,6 +214,7 @@ impl PostgresStore {
             let (own, role) = found.map_err(|error| errors::map(&error))?;
             Ok(match own {
                 Own::Behind(applied) => Some(sql_after(applied, &role)),
+                Own::Hidden => Some(grants(&role)),
                 Own::Current | Own::Newer(_) => None,
             })
         })
@@ -242,6 +272,7 @@ async fn migrate(session: &Session) -> Result<(), StoreError> {
     transaction.leave();
     match found.map_err(|error| errors::map(&error))? {
         Own::Current | Own::Newer(_) => Ok(()),
+        Own::Hidden => Err(StoreError::Forbidden(HIDDEN.to_owned())),
         Own::Behind(_) => in_turn(session, Job::Redrive).await,
     }
 }

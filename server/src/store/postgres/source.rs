@@ -209,6 +209,10 @@ fn access(layout: &Layout, facts: &Facts) -> Access {
             format!("Redrive's own tables have version {version}, made by a newer Redrive"),
             None,
         ),
+        Own::Hidden => read_only(
+            format!("role \"{}\" may not read Redrive's own tables", facts.role),
+            Some(migrate::grants(&facts.role)),
+        ),
         Own::Behind(_) if facts.may_create => Access::ReadWrite,
         Own::Behind(applied) => read_only(
             format!(
@@ -256,6 +260,7 @@ fn hangfire_grants(layout: &Layout, facts: &Facts) -> String {
             sql.push_str(&migrate::sql_after(applied, &facts.role));
         }
         Own::Current if !facts.own_writable => sql.push_str(&migrate::grants(&facts.role)),
+        Own::Hidden => sql.push_str(&migrate::grants(&facts.role)),
         _ => {}
     }
     sql

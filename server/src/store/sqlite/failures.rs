@@ -19,7 +19,7 @@ use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 use super::sql::CURRENT;
 use super::{SqliteStore, filter, list, migrate, rows};
 use crate::store::failures::page::{Asked, Found, TAIL, Walk};
-use crate::store::failures::{Reach, StoredGroup, Wanted, micros};
+use crate::store::failures::{Reach, StoredGroup, Wanted, matching, micros};
 
 /// Rows of the list that are walked before the groups are asked one by one.
 const WALK: i64 = 2_000;
@@ -34,7 +34,7 @@ const REACH: &str = "SELECT c.source AS source, json_extract(c.position, '$.wate
      FROM redrive_collector c WHERE c.source = \
      (SELECT id FROM redrive_source WHERE hangfire_schema = 'main')";
 
-const GROUPS: &str = "SELECT id, job_type, method, queue, exception, attempts \
+const GROUPS: &str = "SELECT id, job_type, method, queue, exception, attempts, jobs \
      FROM redrive_failure_groups WHERE source = ? AND list = ?";
 
 /// Whether the job `j` is as the row `f` of the index has it.
@@ -71,6 +71,7 @@ impl FailureStore for SqliteStore {
                             wanted,
                             asked,
                             groups: None,
+                            matching: None,
                             tail: Vec::new(),
                         };
                         read.page(c).await.map(Indexed::Ready)
@@ -139,6 +140,8 @@ struct Read {
     asked: Asked,
     /// The groups that may fit, where the filter asks for some.
     groups: Option<Vec<i64>>,
+    /// How many jobs fit, where the groups tell it.
+    matching: Option<i64>,
     /// Jobs that fit by rows that were not collected yet.
     tail: Vec<ChangedKey>,
 }
@@ -154,7 +157,9 @@ fn order(walk: Walk) -> &'static str {
 impl Read {
     async fn page(mut self, connection: &mut SqliteConnection) -> Result<ChangedPage, sqlx::Error> {
         if self.wanted.by_group {
-            self.groups = Some(self.groups(connection).await?);
+            let groups = self.groups(connection).await?;
+            self.matching = matching(&self.wanted, &self.filter, &groups);
+            self.groups = Some(groups.iter().map(|group| group.id).collect());
         }
         if self.ready.waits {
             self.tail = self.tail(connection).await?;
@@ -166,17 +171,20 @@ impl Read {
         };
         let cut = self.asked.cut(found, &behind);
         let rows = list::light_rows(connection, &cut.ids()).await?;
-        Ok(cut.page(rows))
+        Ok(cut.page(rows, self.matching))
     }
 
-    /// Ids of the groups whose jobs may fit.
-    async fn groups(&self, connection: &mut SqliteConnection) -> Result<Vec<i64>, sqlx::Error> {
+    /// The groups whose jobs may fit.
+    async fn groups(
+        &self,
+        connection: &mut SqliteConnection,
+    ) -> Result<Vec<StoredGroup>, sqlx::Error> {
         let found = sqlx::query(GROUPS)
             .bind(self.ready.source.clone())
             .bind(self.wanted.list.slug())
             .fetch_all(connection)
             .await?;
-        let mut ids = Vec::new();
+        let mut groups = Vec::new();
         for row in &found {
             let group = StoredGroup {
                 id: rows::int(row, "id")?.unwrap_or_default(),
@@ -185,12 +193,13 @@ impl Read {
                 queue: rows::text(row, "queue")?,
                 exception: rows::text(row, "exception")?,
                 attempts: rows::int(row, "attempts")?.unwrap_or_default(),
+                jobs: rows::int(row, "jobs")?.unwrap_or_default(),
             };
             if group.may_fit(&self.filter) {
-                ids.push(group.id);
+                groups.push(group);
             }
         }
-        Ok(ids)
+        Ok(groups)
     }
 
     /// Jobs that fit, whose current row was not collected yet.

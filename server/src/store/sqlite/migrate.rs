@@ -40,6 +40,7 @@ const REDRIVE: &[Migration] = &[
     migration!("redrive", 2, "0002_claims"),
     migration!("redrive", 3, "0003_collector"),
     migration!("redrive", 4, "0004_failures"),
+    migration!("redrive", 5, "0005_group_sizes"),
 ];
 
 const LEDGER: &str = "CREATE TABLE IF NOT EXISTS redrive_migrations (

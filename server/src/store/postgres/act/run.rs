@@ -347,6 +347,10 @@ pub(super) async fn own_tables(conn: &mut Conn) -> Result<(), Halt<Outcome>> {
         Own::Newer(_) => {
             "Redrive's own tables were made by a newer Redrive, so this one does not write to them."
         }
+        Own::Hidden => {
+            "The database role may not read Redrive's own tables, so the action could not be \
+             written to the audit."
+        }
     };
     Err(Outcome::Refused {
         why: why.to_owned(),

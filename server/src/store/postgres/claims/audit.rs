@@ -1,6 +1,7 @@
 //! What the audit keeps of claims.
 
 use crate::store::postgres::conn::Conn;
+use crate::store::postgres::migrate;
 use app::actions::Actor;
 use app::actions::claim::SeenClaim;
 use app::model::claim::ClaimTime;
@@ -86,12 +87,13 @@ pub(super) async fn past(
     keys: &[String],
 ) -> Result<Vec<ClaimPast>, Error> {
     // Tables of an older Redrive, or none.
-    let is_known: bool = sqlx::query_scalar(
-        "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_attribute a \
-         WHERE a.attrelid = to_regclass('redrive.audit') AND a.attname = 'claims')",
-    )
-    .fetch_one(&mut *conn)
-    .await?;
+    let is_known: bool = migrate::are_readable(conn, &["audit", "source"]).await?
+        && sqlx::query_scalar(
+            "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_attribute a \
+             WHERE a.attrelid = 'redrive.audit'::regclass AND a.attname = 'claims')",
+        )
+        .fetch_one(&mut *conn)
+        .await?;
     if !is_known {
         return Ok(Vec::new());
     }
@@ -112,10 +114,11 @@ pub(super) async fn past_at_last(
 }
 
 /// Whether there is no such schema, table or column.
+/// Whether tables are not there, are older ones, or may not be read.
 fn is_missing(error: &Error) -> bool {
     matches!(error, Error::Database(database) if database
         .code()
-        .is_some_and(|code| ["3F000", "42P01", "42703"].contains(&code.as_ref())))
+        .is_some_and(|code| ["3F000", "42501", "42P01", "42703"].contains(&code.as_ref())))
 }
 
 async fn known_past(

@@ -136,11 +136,18 @@ ON CONFLICT (source, job) DO UPDATE SET list = excluded.list, changed_at = exclu
 
 const LEFT: &str = "DELETE FROM redrive.failures WHERE source = $1 AND job = ANY($2)";
 
-const PRUNE: &str = "
-DELETE FROM redrive.failure_groups g WHERE g.source = $1 AND NOT EXISTS (
-  SELECT 1 FROM redrive.failures f WHERE f.source = $1 AND f.group_id = g.id)";
+/// Takes the rows of some jobs from the sizes of their groups (-1), or adds them (1).
+const SIZES: &str = "
+UPDATE redrive.failure_groups g SET jobs = g.jobs + $3::bigint * n.jobs
+FROM (SELECT f.group_id, count(*) AS jobs FROM redrive.failures f
+  WHERE f.source = $1 AND f.job = ANY($2) GROUP BY f.group_id) n
+WHERE g.source = $1 AND g.id = n.group_id";
+
+const PRUNE: &str = "DELETE FROM redrive.failure_groups WHERE source = $1 AND jobs = 0";
 
 const CLEAR_FAILURES: &str = "DELETE FROM redrive.failures WHERE source = $1";
+
+const CLEAR_GROUPS: &str = "DELETE FROM redrive.failure_groups WHERE source = $1";
 
 /// Why nothing is written.
 enum Halt {
@@ -212,6 +219,7 @@ async fn own_tables(conn: &mut Conn) -> Result<(), Halt> {
         Own::Current => return Ok(()),
         Own::Behind(_) => "Redrive's own tables are missing or old",
         Own::Newer(_) => "Redrive's own tables were made by a newer Redrive",
+        Own::Hidden => migrate::HIDDEN,
     };
     Err(Halt::Known(StoreError::Forbidden(why.to_owned())))
 }
@@ -322,13 +330,15 @@ impl Written {
             return Ok(false);
         }
         if self.is_new_epoch {
-            for statement in [FORGET_ALL, CLEAR_GAUGES, CLEAR_FAILURES, PRUNE] {
+            for statement in [FORGET_ALL, CLEAR_GAUGES, CLEAR_FAILURES, CLEAR_GROUPS] {
                 sqlx::query(statement)
                     .bind(source)
                     .execute(&mut *conn)
                     .await?;
             }
         }
+        let touched = self.index.touched;
+        size(conn, source, &touched, -1).await?;
         let tables = [
             (ATTEMPTS, self.rows.attempts),
             (FIRST_ATTEMPTS, self.rows.first_attempts),
@@ -366,9 +376,22 @@ impl Written {
                     .await?;
             }
         }
+        size(conn, source, &touched, 1).await?;
         if self.prune {
             sqlx::query(PRUNE).bind(source).execute(conn).await?;
         }
         Ok(true)
     }
+}
+
+async fn size(conn: &mut Conn, source: Uuid, jobs: &[i64], sign: i64) -> Result<(), Error> {
+    if !jobs.is_empty() {
+        sqlx::query(SIZES)
+            .bind(source)
+            .bind(jobs)
+            .bind(sign)
+            .execute(conn)
+            .await?;
+    }
+    Ok(())
 }

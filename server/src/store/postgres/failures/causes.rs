@@ -10,16 +10,16 @@ use crate::store::postgres::conn::Conn;
 use crate::store::postgres::layout::Layout;
 use crate::store::postgres::session::plan_for_values;
 
-/// Counts by group first: there are few.
+/// From the groups, of which there are few, with two look-ups each in the index of their rows.
 const CAUSES: &str = "
 SELECT c.*, count(*) OVER ()::bigint AS causes, sum(c.jobs) OVER ()::bigint AS total FROM (
   SELECT g.job_type, COALESCE(g.method, '') AS method, COALESCE(g.exception, '') AS exception,
-    sum(n.jobs)::bigint AS jobs, max(n.newest) AS newest, min(n.oldest) AS oldest
-  FROM (
-    SELECT f.group_id, count(*) AS jobs, max(f.changed_at) AS newest, min(f.changed_at) AS oldest
-    FROM redrive.failures f WHERE f.source = $1 AND f.list = 'failed' GROUP BY f.group_id
-  ) n
-  JOIN redrive.failure_groups g ON g.source = $1 AND g.id = n.group_id
+    sum(g.jobs)::bigint AS jobs,
+    max((SELECT f.changed_at FROM redrive.failures f WHERE f.source = $1 AND f.group_id = g.id
+      ORDER BY f.changed_at DESC LIMIT 1)) AS newest,
+    min((SELECT f.changed_at FROM redrive.failures f WHERE f.source = $1 AND f.group_id = g.id
+      ORDER BY f.changed_at LIMIT 1)) AS oldest
+  FROM redrive.failure_groups g WHERE g.source = $1 AND g.list = 'failed' AND g.jobs > 0
   GROUP BY g.job_type, g.method, g.exception
 ) c ORDER BY c.jobs DESC, c.newest DESC, c.job_type, c.method, c.exception LIMIT $2";
 

@@ -1,7 +1,10 @@
 use std::sync::Arc;
 
 use app::model::state::Instant;
+use app::ports::audit::AuditStore as _;
 use app::ports::error::StoreError;
+use app::ports::failures::{FailureStore as _, Indexed, NotReady};
+use app::ports::insights::InsightStore as _;
 use app::ports::jobs::{Anchor, JobFilter, JobStore as _};
 use app::ports::source::{Access, Dialect, Source as _};
 use chrono::TimeDelta;
@@ -90,6 +93,55 @@ async fn a_role_that_may_only_read_reads_all_and_is_told_what_it_lacks() {
     // What is proposed is enough.
     database.execute(&remedy.unwrap()).await;
     assert_eq!(store.info().await.unwrap().access, Access::ReadWrite);
+}
+
+/// Another Redrive keeps tables there, which this role may not look at.
+#[tokio::test]
+async fn own_tables_that_may_not_be_read_cost_nothing_else() {
+    let rows = Fixture::named("article");
+    let Some(database) = TestDatabase::with(&rows).await else {
+        return;
+    };
+    database.store().migrate().await.unwrap();
+    let role = database.role("guest");
+    database
+        .execute(&format!(
+            "CREATE ROLE \"{role}\" LOGIN; GRANT USAGE ON SCHEMA hangfire TO \"{role}\"; \
+             GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA hangfire TO \"{role}\"; \
+             GRANT USAGE ON ALL SEQUENCES IN SCHEMA hangfire TO \"{role}\""
+        ))
+        .await;
+    let store =
+        PostgresStore::connect(&database.url_as(&role), "hangfire", Arc::new(SystemClock)).unwrap();
+    let (why, remedy) = read_only(&store).await;
+    assert!(
+        why.contains(&role) && why.contains("may not read Redrive's own tables"),
+        "{why}"
+    );
+    assert_eq!(store.pending_sql().await.unwrap(), remedy);
+    let forbidden = store.migrate().await;
+    assert!(
+        matches!(forbidden, Err(StoreError::Forbidden(_))),
+        "{forbidden:?}"
+    );
+    contract::reads(&Seeded {
+        store: Arc::new(store.clone()),
+        rows,
+    })
+    .await;
+    assert_eq!(store.audit(None, None, 10).await.unwrap(), []);
+    assert_eq!(
+        store.causes(10).await.unwrap(),
+        Indexed::NotReady(NotReady::NoTables)
+    );
+    let numbers = store.coverage().await;
+    assert!(
+        matches!(&numbers, Err(StoreError::Forbidden(why)) if why.contains("own tables")),
+        "{numbers:?}"
+    );
+    database.execute(&remedy.unwrap()).await;
+    assert_eq!(store.info().await.unwrap().access, Access::ReadWrite);
+    assert_eq!(store.coverage().await.unwrap(), None);
 }
 
 #[tokio::test]

@@ -112,10 +112,24 @@ const FAILURES: &str = "INSERT INTO redrive_failures (source, job, list, changed
 const LEFT: &str = "DELETE FROM redrive_failures WHERE source = ?1 \
      AND job IN (SELECT value FROM json_each(?2))";
 
-const PRUNE: &str = "DELETE FROM redrive_failure_groups AS g WHERE g.source = ?1 AND NOT EXISTS \
-     (SELECT 1 FROM redrive_failures f WHERE f.source = ?1 AND f.group_id = g.id)";
+/// Takes the rows of some jobs from the sizes of their groups, or adds them.
+macro_rules! sizes {
+    ($sign:literal) => {
+        concat!(
+            "UPDATE redrive_failure_groups AS g SET jobs = g.jobs ",
+            $sign,
+            " n.jobs FROM (SELECT f.group_id AS id, count(*) AS jobs FROM json_each(?2) t \
+             CROSS JOIN redrive_failures f ON f.source = ?1 AND f.job = t.value GROUP BY 1) n \
+             WHERE g.source = ?1 AND g.id = n.id"
+        )
+    };
+}
+
+const PRUNE: &str = "DELETE FROM redrive_failure_groups WHERE source = ?1 AND jobs = 0";
 
 const CLEAR_FAILURES: &str = "DELETE FROM redrive_failures WHERE source = ?1";
+
+const CLEAR_GROUPS: &str = "DELETE FROM redrive_failure_groups WHERE source = ?1";
 
 /// Why nothing is written.
 enum Halt {
@@ -249,6 +263,7 @@ pub(super) async fn write(
         rows: Rows::of(&changes.increments).map_err(|error| unreadable(&error))?,
         memories: memories(changes).map_err(|error| unreadable(&error))?,
         left: serde_json::to_string(&index.left).map_err(|error| unreadable(&error))?,
+        touched: serde_json::to_string(&index.touched).map_err(|error| unreadable(&error))?,
         index,
         prune: changes.prune,
         forgotten: serde_json::to_string(&changes.forgotten).map_err(|error| unreadable(&error))?,
@@ -282,6 +297,7 @@ struct Written {
     memories: String,
     index: IndexRows,
     left: String,
+    touched: String,
     prune: bool,
     forgotten: String,
 }
@@ -305,7 +321,7 @@ impl Written {
             return Ok(false);
         }
         if self.is_new_epoch {
-            for statement in [FORGET_ALL, CLEAR_GAUGES, CLEAR_FAILURES, PRUNE] {
+            for statement in [FORGET_ALL, CLEAR_GAUGES, CLEAR_FAILURES, CLEAR_GROUPS] {
                 sqlx::query(statement)
                     .bind(source)
                     .execute(&mut *connection)
@@ -321,9 +337,11 @@ impl Written {
             (GAUGES, self.rows.gauges),
             (REMEMBER, Some(self.memories)),
             (FORGET, Some(self.forgotten)),
+            (sizes!("-"), Some(self.touched.clone())),
             (GROUPS, self.index.groups),
             (FAILURES, self.index.failures),
             (LEFT, Some(self.left)),
+            (sizes!("+"), Some(self.touched)),
         ];
         for (statement, rows) in tables {
             if let Some(rows) = rows {
