@@ -187,7 +187,8 @@ mod tests {
                 ("redrive", 1),
                 ("redrive", 2),
                 ("redrive", 3),
-                ("redrive", 4)
+                ("redrive", 4),
+                ("redrive", 5),
             ]
         );
         let version: i32 = sqlx::query_scalar("SELECT version FROM hangfire.schema")

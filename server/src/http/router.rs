@@ -1,8 +1,8 @@
 //! Which URL goes where.
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, State};
-use axum::http::Uri;
+use axum::extract::{DefaultBodyLimit, OriginalUri, State};
+use axum::http::{Method, Uri};
 use axum::middleware;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
@@ -93,6 +93,23 @@ async fn first_source(State(state): State<AppState>) -> Response {
     }
 }
 
-async fn not_found(visit: Visit, uri: Uri) -> Response {
-    visit.no_such_page(uri.path())
+/// An address with a slash too many at its end goes to the one without.
+async fn not_found(visit: Visit, method: Method, OriginalUri(uri): OriginalUri) -> Response {
+    match without_slash(&uri) {
+        Some(there) if method == Method::GET => Redirect::permanent(&there).into_response(),
+        _ => visit.no_such_page(uri.path()),
+    }
+}
+
+/// Never an address that a browser would take for another host's (`//host`).
+fn without_slash(uri: &Uri) -> Option<String> {
+    let path = uri.path().strip_suffix('/')?;
+    let is_here = path
+        .strip_prefix('/')
+        .is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['/', '\\']));
+    let query = uri
+        .query()
+        .map(|query| format!("?{query}"))
+        .unwrap_or_default();
+    is_here.then(|| format!("{path}{query}"))
 }

@@ -190,6 +190,31 @@ async fn the_entry_goes_to_the_first_source() {
 }
 
 #[tokio::test]
+async fn a_slash_too_many_at_the_end_is_taken_away() {
+    for base in ["", "/ops/redrive"] {
+        let site = Site::at(base).await;
+        for (path, there) in [
+            ("/s/main/", "/s/main"),
+            ("/s/main/jobs/?state=failed", "/s/main/jobs?state=failed"),
+        ] {
+            let answer = site.get(path).await;
+            assert_eq!(answer.status, StatusCode::PERMANENT_REDIRECT, "{path}");
+            let there = format!("{base}{there}");
+            assert_eq!(answer.headers[header::LOCATION], there.as_str());
+        }
+        let answer = site.post("/s/main/", "", &[]).await;
+        assert_ne!(answer.status, StatusCode::PERMANENT_REDIRECT);
+    }
+    // Browsers would go to another host.
+    let site = Site::at("").await;
+    for path in ["//elsewhere.test/", "/%5Celsewhere.test/"] {
+        let answer = site.get(path).await;
+        let to = answer.headers.get(header::LOCATION);
+        assert!(to.is_none_or(|to| to == "/%5Celsewhere.test"), "{to:?}");
+    }
+}
+
+#[tokio::test]
 async fn what_does_not_exist_says_what_does() {
     let site = Site::at("").await;
     for (path, status, words) in [

@@ -172,6 +172,7 @@ async fn own_tables_are_made_once_and_beside_hangfires() {
         ("redrive", 2),
         ("redrive", 3),
         ("redrive", 4),
+        ("redrive", 5),
         ("source", 1),
     ];
     assert_eq!(rows, expected.map(|(name, n)| (name.to_owned(), n)));
