@@ -5,6 +5,7 @@ mod view;
 
 pub use view::bars;
 
+use super::svg::Lead;
 use crate::model::state::Instant;
 
 /// What is drawn.
@@ -45,7 +46,8 @@ pub struct Bar {
     pub from: Instant,
     /// The counts of its parts, and then the one below.
     pub counts: Vec<i64>,
-    /// Where the jobs of its parts are found, and those of the one below, as far as a list can
-    /// tell.
-    pub hrefs: Vec<Option<String>>,
+    /// Where the jobs of all its parts are found, but for the one below, as far as a list can tell.
+    pub whole: Option<Lead>,
+    /// The same of each part, and then of the one below.
+    pub leads: Vec<Option<Lead>>,
 }

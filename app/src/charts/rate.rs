@@ -36,4 +36,6 @@ pub struct RateLine<'a> {
     pub finding: &'a str,
     /// What is counted, for the table: `First attempts`.
     pub counted: &'a str,
+    /// What the points lead to, where they do: `failed jobs of that time`.
+    pub leads_to: &'a str,
 }

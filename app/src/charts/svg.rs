@@ -23,6 +23,15 @@ pub fn hatch() -> AnyView {
     .into_any()
 }
 
+/// Where a part of a drawing leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lead {
+    /// The page.
+    pub href: String,
+    /// What is found there: `failed jobs of this hour`.
+    pub to: String,
+}
+
 /// A drawing of so many units, with the links that lie over it for pointers, where there are any.
 /// The same links stand in a table for everybody. `class` says at which width it is shown.
 pub fn linked(

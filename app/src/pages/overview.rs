@@ -150,7 +150,7 @@ fn drawings(seen: &Seen, links: &SourceLinks) -> AnyView {
         <div data-charts=links.charts() data-version=version>
             {svg::hatch()}
             <div class="cols ov-c">
-                <div class="c7">{parts::rate(seen)}</div>
+                <div class="c7">{parts::rate(seen, links)}</div>
                 <div class="c5">{parts::spread(seen, links)}</div>
             </div>
             <div class="cols ov-3">

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::layout::{Scale, count, highest, highest_below, short, total};
 use super::{Bar, Bars, Part};
-use crate::charts::svg::{linked, number, units};
+use crate::charts::svg::{Lead, linked, number, units};
 use crate::components::number::thousands;
 
 /// The widths that are drawn; a container query shows one of them.
@@ -236,12 +236,12 @@ fn times(given: &Bars<'_>, frame: &Frame) -> AnyView {
 /// What can be pointed at: each bar, and each below, as far as their jobs can be listed. Their
 /// links stand in the table for everybody else.
 fn hits(given: &Bars<'_>, frame: &Frame) -> Vec<AnyView> {
-    let hit = |index: usize, bar: &Bar, part: usize, (y, tall): (f64, f64)| {
-        let href = bar.hrefs.get(part).cloned().flatten()?;
-        let title = title(given, bar);
+    let hit = |index: usize, bar: &Bar, lead: Option<&Lead>, (y, tall): (f64, f64)| {
+        let lead = lead?;
+        let title = format!("{}. Leads to {}", title(given, bar), lead.to);
         Some(
             view! {
-                <a href=href tabindex="-1">
+                <a href=lead.href.clone() tabindex="-1">
                     <title>{title}</title>
                     <rect
                         class="hit"
@@ -259,10 +259,11 @@ fn hits(given: &Bars<'_>, frame: &Frame) -> Vec<AnyView> {
     let mut all = Vec::new();
     for (index, bar) in given.bars.iter().enumerate() {
         if total(given, bar) > 0 {
-            all.extend(hit(index, bar, 0, (TOP, frame.room())));
+            all.extend(hit(index, bar, bar.whole.as_ref(), (TOP, frame.room())));
         }
         if count(bar, which) > 0 {
-            all.extend(hit(index, bar, which, (frame.below - BELOW, BELOW)));
+            let lead = bar.leads.get(which).and_then(Option::as_ref);
+            all.extend(hit(index, bar, lead, (frame.below - BELOW, BELOW)));
         }
     }
     all
@@ -314,10 +315,11 @@ fn table(given: &Bars<'_>) -> AnyView {
             let cells: Vec<_> = (0..named.len())
                 .map(|part| {
                     let words = thousands(count(bar, part));
-                    let href = bar.hrefs.get(part).cloned().flatten();
-                    let href = href.filter(|_| count(bar, part) > 0);
-                    let inner = match href {
-                        Some(href) => view! { <a href=href>{words}</a> }.into_any(),
+                    let lead = bar.leads.get(part).and_then(Option::as_ref);
+                    let inner = match lead.filter(|_| count(bar, part) > 0) {
+                        Some(Lead { href, to }) => {
+                            view! { <a href=href.clone() title=to.clone()>{words}</a> }.into_any()
+                        }
                         None => words.into_any(),
                     };
                     view! { <td class="num">{inner}</td> }
@@ -359,6 +361,13 @@ mod tests {
         start + TimeDelta::hours(hour)
     }
 
+    fn lead(href: String) -> Lead {
+        Lead {
+            href,
+            to: "jobs of this hour".into(),
+        }
+    }
+
     fn drawn(counts: [[i64; 3]; 3]) -> scraper::Html {
         let bars_given: Vec<Bar> = counts
             .into_iter()
@@ -366,7 +375,12 @@ mod tests {
             .map(|(counts, hour)| Bar {
                 from: at(hour),
                 counts: counts.to_vec(),
-                hrefs: vec![Some(format!("/h{hour}")), None, Some(format!("/f{hour}"))],
+                whole: Some(lead(format!("/h{hour}"))),
+                leads: vec![
+                    Some(lead(format!("/h{hour}"))),
+                    None,
+                    Some(lead(format!("/f{hour}"))),
+                ],
             })
             .collect();
         rendered(move || {
@@ -431,8 +445,9 @@ mod tests {
         );
         assert_eq!(
             texts(&html, ".g-s .hits a title")[0],
-            "12:00: 3,034 first time, 608 after a retry, 38 gave up"
+            "12:00: 3,034 first time, 608 after a retry, 38 gave up. Leads to jobs of this hour"
         );
+        assert_eq!(attr(&html, ".fig-t td a", "title")[0], "jobs of this hour");
         assert_eq!(texts(&html, ".g-s .tk.end").last().unwrap(), "15:00");
     }
 

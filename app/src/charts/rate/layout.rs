@@ -174,6 +174,7 @@ mod tests {
             subject: "First-attempt success",
             finding: "",
             counted: "First attempts",
+            leads_to: "jobs of that time",
         }
     }
 

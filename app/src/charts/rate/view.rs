@@ -313,7 +313,12 @@ fn hits(given: &RateLine<'_>, frame: &Frame) -> Vec<AnyView> {
                 frame.x(across(given, point.at)),
                 frame.x(across(given, end)),
             );
-            let title = format!("{}: {}", when(given, point.at), in_words(point.rate)?);
+            let title = format!(
+                "{}: {}. Leads to {}",
+                when(given, point.at),
+                in_words(point.rate)?,
+                given.leads_to
+            );
             Some(
                 view! {
                     <a href=href tabindex="-1">
@@ -352,7 +357,10 @@ fn table(given: &RateLine<'_>) -> AnyView {
             let (low, high) = point.rate.interval(Rate::Z_95)?.percents();
             let when = when(given, point.at);
             let when = match point.href.clone() {
-                Some(href) => view! { <a class="job-n" href=href>{when}</a> }.into_any(),
+                Some(href) => {
+                    let title = given.leads_to.to_owned();
+                    view! { <a class="job-n" href=href title=title>{when}</a> }.into_any()
+                }
                 None => when.into_any(),
             };
             Some(view! {
@@ -415,6 +423,7 @@ mod tests {
             subject: "First-attempt success",
             finding: "It fell to 68 %.",
             counted: "First attempts",
+            leads_to: "jobs of that time",
         })
         .to_html();
         let label = "aria-label=\"First-attempt success. It fell to 68 %. \
@@ -424,6 +433,9 @@ mod tests {
         assert!(html.contains("fell, seen from 12:00"), "{html}");
         // Three drawings, each with two steps that lead to jobs, and the same two in the table.
         assert_eq!(html.matches("class=\"hit\"").count(), 6);
+        let title = "27 Nov, 12:00: 68.0 %, 68 of 100. Leads to jobs of that time</title>";
+        assert_eq!(html.matches(title).count(), 3);
+        assert_eq!(html.matches(" title=\"jobs of that time\"").count(), 2);
         assert_eq!(html.matches("<tr>").count(), 3);
         assert!(!html.contains("style="));
     }
@@ -438,6 +450,7 @@ mod tests {
             subject: "First-attempt success",
             finding: "No first attempt ended.",
             counted: "First attempts",
+            leads_to: "jobs of that time",
         })
         .to_html();
         assert!(!html.contains("NaN") && !html.contains("inf"), "{html}");

@@ -31,14 +31,56 @@ pub struct Forecast {
 }
 
 /// Five minutes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// When they begin.
     pub from: Instant,
-    /// Retries that come due within them.
+    /// Retries that come due within them, after which the policy gives up.
+    pub last_tries: Due,
+    /// The other ones.
+    pub others: Due,
+}
+
+/// Retries that come due together, and what they have in common.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Due {
+    /// How many.
     pub retries: i64,
-    /// Those of them after which the policy gives up.
-    pub last_tries: i64,
+    /// Of which job, where it is one alone.
+    pub job: Option<i64>,
+    /// Of which kind, where all are of one.
+    pub kind: Option<JobKind>,
+}
+
+impl Due {
+    fn one(retry: &DueRetry) -> Self {
+        Self {
+            retries: 1,
+            job: Some(retry.job),
+            kind: Some(retry.kind.clone()),
+        }
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        match (self.retries, other.retries) {
+            (0, _) => other,
+            (_, 0) => self,
+            (some, more) => Self {
+                retries: some + more,
+                job: None,
+                kind: self.kind.filter(|kind| other.kind.as_ref() == Some(kind)),
+            },
+        }
+    }
+}
+
+impl Step {
+    /// Every retry that comes due within them.
+    pub fn all(&self) -> Due {
+        self.last_tries.clone().plus(self.others.clone())
+    }
 }
 
 /// Retries of one kind.
@@ -76,8 +118,8 @@ impl Forecast {
         let mut steps: Vec<Step> = (0..STEPS)
             .map(|step| Step {
                 from: begin + TimeDelta::seconds(STEP_SECONDS * i64::try_from(step).unwrap_or(0)),
-                retries: 0,
-                last_tries: 0,
+                last_tries: Due::default(),
+                others: Due::default(),
             })
             .collect();
         let mut kinds: BTreeMap<&JobKind, KindDue> = BTreeMap::new();
@@ -92,8 +134,12 @@ impl Forecast {
                 continue;
             };
             let is_last = retry.number.is_some_and(|(number, of)| number >= of);
-            step.retries += 1;
-            step.last_tries += i64::from(is_last);
+            let group = if is_last {
+                &mut step.last_tries
+            } else {
+                &mut step.others
+            };
+            *group = std::mem::take(group).plus(Due::one(retry));
             let kind = kinds.entry(&retry.kind).or_insert_with(|| KindDue {
                 kind: retry.kind.clone(),
                 retries: 0,
@@ -125,12 +171,12 @@ impl Forecast {
 
     /// Retries that come due within the hour.
     pub fn retries(&self) -> i64 {
-        self.steps.iter().map(|step| step.retries).sum()
+        self.kinds.iter().map(|kind| kind.retries).sum()
     }
 
     /// Those of them after which the policy gives up.
     pub fn last_tries(&self) -> i64 {
-        self.steps.iter().map(|step| step.last_tries).sum()
+        self.kinds.iter().map(|kind| kind.last_tries).sum()
     }
 
     /// When the first of the last tries comes due.

@@ -56,6 +56,7 @@ pub(super) fn section(page: &AttemptsPage, kinds: &Kinds, links: &SourceLinks) -
             subject: "First-attempt success",
             finding: &finding,
             counted: "First attempts",
+            leads_to: "jobs whose state began then",
         })
     };
     let step = format!(

@@ -9,10 +9,12 @@ use crate::components::coverage::{Trust, coverage};
 use crate::components::number::thousands;
 use crate::components::time::kept::ago;
 use crate::figures::COLLECTED;
+use crate::links::SourceLinks;
 use crate::model::collect::{HOUR_SECONDS, hour};
 use crate::model::insights::digest::{Digest, WEEK};
 use crate::model::rates::Rate;
-use crate::model::state::Instant;
+use crate::model::state::{Instant, ListState};
+use crate::ports::jobs::JobFilter;
 
 mod due;
 mod finished;
@@ -80,7 +82,7 @@ fn nothing<T>(read: &Current<T>, seen: &Seen) -> AnyView {
 }
 
 /// The first-attempt success rate of the last seven days.
-pub(super) fn rate(seen: &Seen) -> AnyView {
+pub(super) fn rate(seen: &Seen, links: &SourceLinks) -> AnyView {
     let (steps, content) = match &seen.digest.value {
         Some(digest) => {
             let (length, steps) = digest.first_by_steps();
@@ -88,7 +90,7 @@ pub(super) fn rate(seen: &Seen) -> AnyView {
                 1 => " by the hour".to_owned(),
                 hours => format!(" in steps of {hours} hours"),
             };
-            (words, rate_drawn(digest, length, &steps))
+            (words, rate_drawn(digest, length, &steps, links))
         }
         None => (String::new(), nothing(&seen.digest, seen)),
     };
@@ -104,7 +106,7 @@ pub(super) fn rate(seen: &Seen) -> AnyView {
     )
 }
 
-fn rate_drawn(digest: &Digest, length: i64, steps: &[(i64, Rate)]) -> AnyView {
+fn rate_drawn(digest: &Digest, length: i64, steps: &[(i64, Rate)], links: &SourceLinks) -> AnyView {
     let last = hour(digest.read_at);
     let first = (last + 1 - WEEK).div_euclid(length);
     let mut known = steps.iter().peekable();
@@ -112,12 +114,20 @@ fn rate_drawn(digest: &Digest, length: i64, steps: &[(i64, Rate)]) -> AnyView {
         .map(|step| step * length)
         .filter_map(|hour| {
             let (at, _) = hour_span(hour)?;
+            let (to, _) = hour_span(hour.checked_add(length)?)?;
             let rate = known.next_if(|(known, _)| *known == hour);
-            Some(RatePoint {
-                at,
-                rate: rate.map(|(_, rate)| *rate).unwrap_or_default(),
-                href: None,
-            })
+            let rate = rate.map(|(_, rate)| *rate).unwrap_or_default();
+            // Failed jobs stay; where no first attempt failed, none of them is behind the point.
+            let href = (rate.rest() > 0).then(|| {
+                let filter = JobFilter {
+                    state: Some(ListState::Failed),
+                    from: Some(at),
+                    to: Some(to),
+                    ..JobFilter::default()
+                };
+                links.jobs(&filter, None, None)
+            });
+            Some(RatePoint { at, rate, href })
         })
         .collect();
     let Some((_, end)) = hour_span(last) else {
@@ -131,6 +141,7 @@ fn rate_drawn(digest: &Digest, length: i64, steps: &[(i64, Rate)]) -> AnyView {
         subject: "First-attempt success over seven days",
         finding: &rate_finding(digest),
         counted: "First attempts",
+        leads_to: "jobs that came to rest in Failed then",
     })
 }
 

@@ -144,7 +144,7 @@ fn digest(since: i64) -> Digest {
 
 fn forecast() -> Forecast {
     let retry = |job_type: &str, minutes: i64, number| DueRetry {
-        job: 1,
+        job: minutes,
         kind: kind(job_type),
         due: now() + TimeDelta::minutes(minutes),
         number: Some(number),
@@ -357,6 +357,61 @@ fn last_tries_are_told_with_the_time_that_is_left() {
         label.starts_with("Retries due per five minutes from 14:05 to 15:05: 2, 0, 0,"),
         "{label}"
     );
+}
+
+#[test]
+fn bars_of_the_forecast_lead_to_the_nearest_list() {
+    let mut seen = seen(0, Vec::new());
+    seen.forecast = read(forecast());
+    let html = page(seen);
+    let retrying = "/ops/s/prod/jobs?state=retrying&type=Bookstore.Jobs.StockSyncJob\
+                    &method=RunAsync";
+    // Two of one kind; then one job, and another.
+    assert_eq!(
+        attr(&html, "[data-part=due] .g-s .hits a", "href"),
+        [retrying, "/ops/s/prod/jobs/30", "/ops/s/prod/jobs/40"]
+    );
+    assert_eq!(
+        texts(&html, "[data-part=due] .g-s .hits title"),
+        [
+            "14:05: 2 last tries, 0 other retries. Leads to all retrying jobs of \
+             StockSyncJob.RunAsync",
+            "14:35: 0 last tries, 1 other retries. Leads to job 30",
+            "14:45: 1 last tries, 0 other retries. Leads to job 40",
+        ]
+    );
+    // The same without a pointer.
+    assert_eq!(
+        attr(&html, "[data-part=due] .fig-t a", "href"),
+        [retrying, "/ops/s/prod/jobs/30", "/ops/s/prod/jobs/40"]
+    );
+}
+
+#[test]
+fn points_of_the_rate_lead_to_the_failed_jobs_of_their_time() {
+    let mut seen = seen(0, Vec::new());
+    let mut counted = digest(0);
+    // An hour in which every first attempt succeeded has no failed job behind it.
+    counted.first_by_hour[0].1 = Rate::new(600, 600);
+    let whole = counted.first_by_hour.len();
+    seen.digest = read(counted);
+    let html = page(seen);
+    let links = attr(&html, "[data-part=rate] .f-s .hits a", "href");
+    assert_eq!(links.len(), whole - 1);
+    assert_eq!(
+        links.last().unwrap(),
+        "/ops/s/prod/jobs?state=failed&from=2026-11-27T14%3A00%3A00Z\
+         &to=2026-11-27T15%3A00%3A00Z"
+    );
+    let title = texts(&html, "[data-part=rate] .f-s .hits title");
+    assert!(
+        title
+            .last()
+            .unwrap()
+            .ends_with("Leads to jobs that came to rest in Failed then"),
+        "{title:?}"
+    );
+    assert_eq!(attr(&html, "[data-part=rate] .fig-t a", "href"), links);
 }
 
 #[test]

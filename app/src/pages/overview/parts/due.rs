@@ -5,13 +5,14 @@ use leptos::prelude::*;
 use super::super::needs::kind_filter;
 use super::{Seen, nothing, part};
 use crate::charts::bars::{Bar, Bars, Part, bars};
+use crate::charts::svg::Lead;
 use crate::components::coverage::{Trust, coverage};
 use crate::components::kind::kind_name;
 use crate::components::number::thousands;
 use crate::components::time::kept::ago;
 use crate::figures::PLANNED;
 use crate::links::SourceLinks;
-use crate::model::insights::forecast::Forecast;
+use crate::model::insights::forecast::{Due, Forecast};
 use crate::model::state::ListState;
 
 /// Kinds that are named.
@@ -79,14 +80,15 @@ fn due_drawn(forecast: &Forecast, links: &SourceLinks) -> AnyView {
         .iter()
         .map(|step| Bar {
             from: step.from,
-            counts: vec![step.last_tries, step.retries - step.last_tries],
-            hrefs: Vec::new(),
+            counts: vec![step.last_tries.retries, step.others.retries],
+            whole: lead(&step.all(), links),
+            leads: vec![lead(&step.last_tries, links), lead(&step.others, links)],
         })
         .collect();
     let counts: Vec<String> = forecast
         .steps
         .iter()
-        .map(|step| step.retries.to_string())
+        .map(|step| step.all().retries.to_string())
         .collect();
     let end = forecast.to();
     let from = forecast.steps.first().map_or(end, |step| step.from);
@@ -108,10 +110,31 @@ fn due_drawn(forecast: &Forecast, links: &SourceLinks) -> AnyView {
             label,
             step: "From, UTC",
         })}
+        <p class="sub">
+            "A bar leads to its one job, or to all retrying jobs of its type: lists know no due time."
+        </p>
         {overdue}
         {kinds(forecast, links)}
     }
     .into_any()
+}
+
+/// The nearest list to retries that come due together: lists are narrowed by when a state began,
+/// never by when it ends.
+fn lead(due: &Due, links: &SourceLinks) -> Option<Lead> {
+    let (href, to) = match (due.retries, due.job, &due.kind) {
+        (0, ..) => return None,
+        (_, Some(job), _) => (links.job(job), format!("job {job}")),
+        (_, None, Some(kind)) => (
+            links.jobs(&kind_filter(kind, ListState::Retrying), None, None),
+            format!("all retrying jobs of {}", kind_name(kind)),
+        ),
+        (_, None, None) => (
+            links.state(ListState::Retrying),
+            "all retrying jobs".to_owned(),
+        ),
+    };
+    Some(Lead { href, to })
 }
 
 /// The retries by kind, those with the most first.

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 
 use super::{Seen, counted, hour_span, nothing, part};
 use crate::charts::bars::{Bar, Bars, Part, bars};
+use crate::charts::svg::Lead;
 use crate::components::number::thousands;
 use crate::figures::hour_words;
 use crate::links::SourceLinks;
@@ -46,7 +47,7 @@ fn finished_drawn(digest: &Digest, links: &SourceLinks) -> AnyView {
             words: "after a requeue",
         },
     ];
-    let list = |state: ListState, from: Instant, attempts_min: Option<u32>| {
+    let list = |state: ListState, from: Instant, attempts_min: Option<u32>, to: &str| {
         let filter = JobFilter {
             state: Some(state),
             from: Some(from),
@@ -54,8 +55,12 @@ fn finished_drawn(digest: &Digest, links: &SourceLinks) -> AnyView {
             attempts_min,
             ..JobFilter::default()
         };
-        Some(links.jobs(&filter, None, None))
+        Some(Lead {
+            href: links.jobs(&filter, None, None),
+            to: to.to_owned(),
+        })
     };
+    let succeeded = "succeeded jobs of this hour";
     let drawn: Vec<Bar> = digest
         .hours
         .iter()
@@ -69,11 +74,17 @@ fn finished_drawn(digest: &Digest, links: &SourceLinks) -> AnyView {
                     spread.again.succeeded(),
                     spread.gave_up(),
                 ],
-                hrefs: vec![
-                    list(ListState::Succeeded, from, None),
-                    list(ListState::Succeeded, from, Some(2)),
+                whole: list(ListState::Succeeded, from, None, succeeded),
+                leads: vec![
+                    list(ListState::Succeeded, from, None, succeeded),
+                    list(
+                        ListState::Succeeded,
+                        from,
+                        Some(2),
+                        "succeeded jobs of this hour with two attempts or more",
+                    ),
                     None,
-                    list(ListState::Failed, from, None),
+                    list(ListState::Failed, from, None, "failed jobs of this hour"),
                 ],
             })
         })
