@@ -108,13 +108,19 @@ impl SourceLinks {
         format!("{}/servers", self.prefix)
     }
 
-    /// The stream that keeps a page current; `list` with the highest id of a state row that the
-    /// page knows of, where it shows a list.
-    pub fn events(&self, list: Option<(ListState, i64)>) -> String {
+    /// The stream that keeps a page current, with what the page knows of the list that it shows.
+    pub fn events(&self, shown: Option<Shown>) -> String {
         let mut query = Query::default();
-        if let Some((list, since)) = list {
-            query.push("list", list.slug());
-            query.push("since", &since.to_string());
+        if let Some(Shown { list, row }) = shown {
+            let list = match list {
+                Watched::Of(state) => state.slug(),
+                Watched::All { job } => {
+                    query.push("job", &job.to_string());
+                    Watched::ALL
+                }
+            };
+            query.push("list", list);
+            query.push("since", &row.to_string());
         }
         format!("{}/events{}", self.prefix, query.text)
     }
@@ -136,6 +142,32 @@ impl SourceLinks {
         query.push_some("before", before.map(|id| id.to_string()).as_deref());
         format!("{}/audit{}", self.prefix, query.text)
     }
+}
+
+/// What a page knows of the list that it shows: what comes after that is new to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shown {
+    /// The list.
+    pub list: Watched,
+    /// The highest id of a state row that the page knows of.
+    pub row: i64,
+}
+
+/// A list of which new jobs are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Watched {
+    /// Jobs that come into a state.
+    Of(ListState),
+    /// Jobs of every state, which are new when they are created.
+    All {
+        /// The highest id of a job that the page knows of.
+        job: i64,
+    },
+}
+
+impl Watched {
+    /// The word of the list of all jobs in URLs.
+    pub const ALL: &str = "all";
 }
 
 /// The order of a list of jobs.

@@ -113,17 +113,16 @@ pub fn jobs_page(page: JobsPage) -> AnyView {
 
 /// Says how many came while the page is open, and leads to them. Of a filtered list only what came
 /// into the whole list is known.
-fn chip(page: &JobsPage, links: &SourceLinks) -> Option<AnyView> {
-    let state = page.filter.state?;
-    let words = if page.filter.is_plain() {
-        "new".to_owned()
-    } else {
-        format!("in {}, filtered or not", state.label())
+fn chip(page: &JobsPage, links: &SourceLinks) -> AnyView {
+    let words = match (page.filter.is_plain(), page.filter.state) {
+        (true, _) => "new".to_owned(),
+        (false, Some(state)) => format!("in {}, filtered or not", state.label()),
+        (false, None) => "in all, filtered or not".to_owned(),
     };
     let newest = page.url(links, &page.filter, None);
     // Its text keeps its place before anything came.
     let none = format!("+0 {words}");
-    Some(view! { <a class="newchip" href=newest data-live-new=words>{none}</a> }.into_any())
+    view! { <a class="newchip" href=newest data-live-new=words>{none}</a> }.into_any()
 }
 
 fn total(page: &JobsPage) -> Option<i64> {

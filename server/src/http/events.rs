@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use app::components::time::machine;
 use app::figures::{Collecting, figures};
+use app::links::{Shown, Watched};
 use app::model::state::ListState;
 use axum::extract::{Query, State};
 use axum::http::{HeaderName, HeaderValue};
@@ -39,24 +40,32 @@ const UNBUFFERED: (HeaderName, HeaderValue) = (
 pub struct EventsQuery {
     list: String,
     since: String,
+    job: String,
 }
 
 impl EventsQuery {
-    /// The list, and the highest state row that the page knows of.
-    fn read(&self) -> Result<Option<(ListState, i64)>, String> {
+    /// The list, and what the page knows of it.
+    fn read(&self) -> Result<Option<Shown>, String> {
         if self.list.is_empty() {
             return Ok(None);
         }
-        let list = ListState::from_slug(&self.list)
-            .ok_or_else(|| format!("there is no list \u{201c}{}\u{201d}", self.list))?;
-        let since = self.since.parse().map_err(|_| {
-            format!(
-                "\u{201c}since\u{201d} must be the id of a state row, not \u{201c}{}\u{201d}",
-                self.since
-            )
-        })?;
-        Ok(Some((list, since)))
+        let list = if self.list == Watched::ALL {
+            let job = id("job", "a job", &self.job)?;
+            Watched::All { job }
+        } else {
+            let state = ListState::from_slug(&self.list)
+                .ok_or_else(|| format!("there is no list \u{201c}{}\u{201d}", self.list))?;
+            Watched::Of(state)
+        };
+        let row = id("since", "a state row", &self.since)?;
+        Ok(Some(Shown { list, row }))
     }
+}
+
+fn id(name: &str, of: &str, text: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| {
+        format!("\u{201c}{name}\u{201d} must be the id of {of}, not \u{201c}{text}\u{201d}")
+    })
 }
 
 /// The stream: the first event at once, the next ones when something has changed, until the page
@@ -66,14 +75,14 @@ pub async fn stream(
     State(state): State<AppState>,
     Query(query): Query<EventsQuery>,
 ) -> Response {
-    let list = match query.read() {
-        Ok(list) => list,
+    let shown = match query.read() {
+        Ok(shown) => shown,
         Err(why) => return visit.malformed(&why),
     };
     let feed = Feed {
         live: source.live,
         stop: state.stop().clone(),
-        list,
+        shown,
         sent: None,
     };
     let events = stream::unfold(feed, |mut feed| async move {
@@ -88,7 +97,7 @@ pub async fn stream(
 struct Feed {
     live: watch::Receiver<Snapshot>,
     stop: CancellationToken,
-    list: Option<(ListState, i64)>,
+    shown: Option<Shown>,
     /// What was sent last, and when.
     sent: Option<(String, Instant)>,
 }
@@ -113,7 +122,7 @@ impl Feed {
                 return None;
             }
             let snapshot = self.live.borrow_and_update().clone();
-            let data = payload(&snapshot, self.list).to_string();
+            let data = payload(&snapshot, self.shown).to_string();
             let is_new = self.sent.as_ref().is_none_or(|(sent, _)| *sent != data);
             self.sent = Some((data.clone(), Instant::now()));
             if is_new {
@@ -124,7 +133,7 @@ impl Feed {
 }
 
 /// What a page is told.
-fn payload(snapshot: &Snapshot, list: Option<(ListState, i64)>) -> Value {
+fn payload(snapshot: &Snapshot, shown: Option<Shown>) -> Value {
     let mut named = Map::new();
     for figure in figures(&snapshot.facts()) {
         let (numerator, denominator) = figure.value.parts();
@@ -149,8 +158,8 @@ fn payload(snapshot: &Snapshot, list: Option<(ListState, i64)>) -> Value {
     let progress = &snapshot.collecting;
     let collecting = Collecting::from(progress);
     let arrivals = progress.arrivals.as_ref();
-    let new = arrivals.zip(list).map(|(arrivals, (list, since))| {
-        let new = arrivals.since(list, since);
+    let new = arrivals.zip(shown).map(|(arrivals, shown)| {
+        let new = arrivals.since(shown);
         json!({ "jobs": new.jobs, "at_least": new.at_least })
     });
     json!({

@@ -5,8 +5,8 @@ use std::convert::Infallible;
 use app::actions::{Action, Outcome, Seen};
 use app::components::shell::flash::Flash;
 use app::components::shell::{Chrome, CountsView, Env, Section, SourceChip};
-use app::links::Links;
-use app::model::state::{Instant, ListState};
+use app::links::{Links, Shown};
+use app::model::state::Instant;
 use app::pages::document::{self, PageContext};
 use app::pages::messages;
 use app::ports::error::StoreError;
@@ -38,7 +38,7 @@ pub struct Visit {
     json: bool,
     source: Option<SourceHandle>,
     flash: Option<Flash>,
-    watched: Option<(ListState, i64)>,
+    watched: Option<Shown>,
     now: Instant,
 }
 
@@ -117,10 +117,10 @@ impl Visit {
         self
     }
 
-    /// The page shows this list, and knows of no state row after this one.
+    /// The page shows this list.
     #[must_use]
-    pub fn watching(mut self, list: Option<ListState>, since: i64) -> Self {
-        self.watched = list.map(|list| (list, since));
+    pub fn watching(mut self, shown: Option<Shown>) -> Self {
+        self.watched = shown;
         self
     }
 

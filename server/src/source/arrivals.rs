@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use app::links::{Shown, Watched};
 use app::model::collect::batch::JobRow;
 use app::model::state::ListState;
 
@@ -54,12 +55,18 @@ impl Arrivals {
         }
     }
 
-    /// How many jobs came into a list with rows after this one.
-    pub fn since(&self, list: ListState, row: i64) -> New {
-        let came = self.jobs.values();
-        let jobs = came
-            .filter(|(into, by)| *into == Some(list) && *by > row)
-            .count();
+    /// The highest id of a job of which a row was seen; 0 before any was.
+    pub fn newest_job(&self) -> i64 {
+        self.jobs.keys().copied().max().unwrap_or(0)
+    }
+
+    /// How many jobs came into a list since a page was made.
+    pub fn since(&self, Shown { list, row }: Shown) -> New {
+        let came = |(job, (into, by)): &(&i64, &(Option<ListState>, i64))| match list {
+            Watched::Of(list) => *into == Some(list) && *by > row,
+            Watched::All { job: known } => **job > known && *by > row,
+        };
+        let jobs = self.jobs.iter().filter(came).count();
         New {
             jobs: i64::try_from(jobs).unwrap_or(i64::MAX),
             at_least: row < self.forgotten_to,
@@ -87,6 +94,11 @@ mod tests {
         }
     }
 
+    fn of(list: ListState, row: i64) -> Shown {
+        let list = Watched::Of(list);
+        Shown { list, row }
+    }
+
     fn exact(jobs: i64) -> New {
         New {
             jobs,
@@ -108,18 +120,43 @@ mod tests {
             ),
             row(14, 3, StateName::Failed, None),
         ]);
-        assert_eq!(arrivals.since(ListState::Failed, 10), exact(2));
-        assert_eq!(arrivals.since(ListState::Failed, 11), exact(1));
-        assert_eq!(arrivals.since(ListState::Retrying, 10), exact(1));
-        assert_eq!(arrivals.since(ListState::Scheduled, 10), exact(0));
+        assert_eq!(arrivals.since(of(ListState::Failed, 10)), exact(2));
+        assert_eq!(arrivals.since(of(ListState::Failed, 11)), exact(1));
+        assert_eq!(arrivals.since(of(ListState::Retrying, 10)), exact(1));
+        assert_eq!(arrivals.since(of(ListState::Scheduled, 10)), exact(0));
         // One leaves again; a row that comes late moves nothing.
         arrivals.take(&[
             row(15, 3, StateName::Enqueued, None),
             row(9, 1, StateName::Processing, None),
         ]);
-        assert_eq!(arrivals.since(ListState::Failed, 10), exact(1));
-        assert_eq!(arrivals.since(ListState::Processing, 0).jobs, 0);
-        assert!(arrivals.since(ListState::Failed, 9).at_least);
+        assert_eq!(arrivals.since(of(ListState::Failed, 10)), exact(1));
+        assert_eq!(arrivals.since(of(ListState::Processing, 0)).jobs, 0);
+        assert!(arrivals.since(of(ListState::Failed, 9)).at_least);
+    }
+
+    #[test]
+    fn of_all_jobs_those_are_new_that_were_created_since() {
+        let all = |job, row| Shown {
+            list: Watched::All { job },
+            row,
+        };
+        let mut arrivals = Arrivals::after(10);
+        assert_eq!(arrivals.newest_job(), 0);
+        arrivals.take(&[
+            row(11, 5, StateName::Enqueued, None),
+            row(12, 4, StateName::Succeeded, None),
+            row(13, 6, StateName::Other("Throttled".into()), None),
+        ]);
+        assert_eq!(arrivals.newest_job(), 6);
+        // Job 4 was there before, whatever became of it since.
+        assert_eq!(arrivals.since(all(4, 10)), exact(2));
+        assert_eq!(arrivals.since(all(5, 11)), exact(1));
+        assert_eq!(arrivals.since(all(6, 13)), exact(0));
+        // Before the first row that is remembered jobs may have come too.
+        assert!(arrivals.since(all(4, 9)).at_least);
+        // A job that goes on is counted once.
+        arrivals.take(&[row(14, 6, StateName::Enqueued, None)]);
+        assert_eq!(arrivals.since(all(4, 10)), exact(2));
     }
 
     #[test]
@@ -135,8 +172,11 @@ mod tests {
             jobs: kept,
             at_least: true,
         };
-        assert_eq!(arrivals.since(ListState::Failed, 0), all);
-        assert_eq!(arrivals.since(ListState::Failed, jobs - kept), exact(kept));
-        assert_eq!(arrivals.since(ListState::Failed, jobs - 5), exact(5));
+        assert_eq!(arrivals.since(of(ListState::Failed, 0)), all);
+        assert_eq!(
+            arrivals.since(of(ListState::Failed, jobs - kept)),
+            exact(kept)
+        );
+        assert_eq!(arrivals.since(of(ListState::Failed, jobs - 5)), exact(5));
     }
 }

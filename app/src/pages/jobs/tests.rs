@@ -62,6 +62,28 @@ fn html(page: JobsPage) -> Html {
 }
 
 #[test]
+fn every_list_says_how_many_came_since() {
+    let chip = |filter: JobFilter| {
+        let html = html(page(filter, Ok(list(&[1], false, false))));
+        let words = attr(&html, ".newchip", "data-live-new");
+        let href = attr(&html, ".newchip", "href");
+        (words[0].clone(), href[0].clone())
+    };
+    let all = chip(JobFilter::default());
+    assert_eq!(all, ("new".into(), "/ops/s/prod/jobs".into()));
+    let failed = chip(state(ListState::Failed));
+    assert_eq!(
+        failed,
+        ("new".into(), "/ops/s/prod/jobs?state=failed".into())
+    );
+    let mail = JobFilter {
+        queue: Some("mail".into()),
+        ..JobFilter::default()
+    };
+    assert_eq!(chip(mail).0, "in all, filtered or not");
+}
+
+#[test]
 fn tabs_tell_the_counts_and_their_age() {
     let html = html(page(
         state(ListState::Failed),

@@ -1,7 +1,7 @@
 //! `/s/{source}/jobs`: lists of jobs.
 
 use app::components::shell::Section;
-use app::links::{Cursor, Order, Place};
+use app::links::{Cursor, Order, Place, Shown, Watched};
 use app::model::state::ListState;
 use app::pages::jobs::{ByChange, JobsPage, Ordering, WhyById, jobs_page, title};
 use app::ports::error::StoreError;
@@ -25,7 +25,12 @@ pub async fn show(
         Err(why) => return visit.malformed(&why),
     };
     // What comes after this moment is new to the page, but for what its rows show already.
-    let known = source.live.borrow().collecting.highest;
+    let (row, job) = {
+        let live = source.live.borrow();
+        let arrivals = live.collecting.arrivals.as_ref();
+        let job = arrivals.map_or(0, |arrivals| arrivals.newest_job());
+        (live.collecting.highest, job)
+    };
     let (listed, flash) = tokio::join!(
         list(source.store.as_ref(), &request),
         flash(&source, &query.done),
@@ -36,9 +41,15 @@ pub async fn show(
         Err(StoreError::TimedOut(_)) if !visit.wants_json() => StatusCode::GATEWAY_TIMEOUT,
         Err(error) => return visit.failed(section, error),
     };
-    let rows = listed.list.iter().flat_map(|list| &list.rows);
-    let known = rows.filter_map(|row| row.state.id).fold(known, i64::max);
-    let state = request.filter.state;
+    let rows = || listed.list.iter().flat_map(|list| &list.rows);
+    let row = rows().filter_map(|row| row.state.id).fold(row, i64::max);
+    let shown = match request.filter.state {
+        Some(state) => Some(Watched::Of(state)),
+        None => Some(rows().map(|row| row.id).fold(job, i64::max))
+            .filter(|job| *job > 0)
+            .map(|job| Watched::All { job }),
+    };
+    let shown = shown.map(|list| Shown { list, row });
     let page = JobsPage {
         source: visit.chip(&source),
         cursor: listed.cursor,
@@ -53,7 +64,7 @@ pub async fn show(
     let title = title(page.filter.state);
     visit
         .with_flash(flash)
-        .watching(state, known)
+        .watching(shown)
         .page(status, title, section, move || jobs_page(page))
 }
 

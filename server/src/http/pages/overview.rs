@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use app::components::shell::Section;
 use app::figures::Collecting;
+use app::links::{Shown, Watched};
 use app::model::state::ListState;
 use app::pages::document;
 use app::pages::overview::{Current, OverviewPage, Seen, overview_page, overview_parts};
@@ -51,10 +52,11 @@ pub async fn show(
         }
     }
     let rows = failures.iter().flat_map(|list| &list.rows);
-    let known = rows.filter_map(|row| row.state.id).fold(known, i64::max);
-    let visit = visit
-        .with_flash(flash)
-        .watching(Some(ListState::Failed), known);
+    let shown = Shown {
+        list: Watched::Of(ListState::Failed),
+        row: rows.filter_map(|row| row.state.id).fold(known, i64::max),
+    };
+    let visit = visit.with_flash(flash).watching(Some(shown));
     visit.page(StatusCode::OK, "Overview", Section::Overview, move || {
         overview_page(OverviewPage {
             failures,

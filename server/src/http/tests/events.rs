@@ -208,8 +208,16 @@ async fn what_came_into_a_list_is_counted_from_what_the_page_knows() {
         new("/s/main/events?list=enqueued&since=12").await["jobs"],
         0
     );
+    // Of all jobs those that were created since, whatever their state.
+    let created = new("/s/main/events?list=all&since=11&job=2").await;
+    assert_eq!(created["jobs"], 1);
     assert_eq!(new("/s/main/events").await, Value::Null);
-    for wrong in ["list=burnt&since=1", "list=failed&since=x", "list=failed"] {
+    for wrong in [
+        "list=burnt&since=1",
+        "list=failed&since=x",
+        "list=failed",
+        "list=all&since=1",
+    ] {
         let answer = watched.get(&format!("/s/main/events?{wrong}")).await;
         assert_eq!(answer.status(), StatusCode::BAD_REQUEST, "{wrong}");
     }
