@@ -1,10 +1,10 @@
-//! A rate over time, as small as a word.
+//! A rate or counts over time, as small as a word.
 
 use std::fmt::Write as _;
 
 use leptos::prelude::*;
 
-use super::svg::{number, units};
+use super::svg::{number, part, units};
 use crate::model::rates::Rate;
 
 /// How a line is meant.
@@ -16,6 +16,15 @@ pub enum Tone {
     Bad,
 }
 
+impl Tone {
+    fn class(self) -> &'static str {
+        match self {
+            Self::Plain => "spark",
+            Self::Bad => "spark bad",
+        }
+    }
+}
+
 /// What is drawn.
 #[derive(Debug, Clone, Copy)]
 pub struct Spark<'a> {
@@ -25,8 +34,8 @@ pub struct Spark<'a> {
     pub usual: Rate,
     /// How it is meant.
     pub tone: Tone,
-    /// The finding, for those who do not see it.
-    pub label: &'a str,
+    /// The finding, for those who do not see it; `None` where the words beside tell it.
+    pub label: Option<&'a str>,
 }
 
 const WIDTH: f64 = 120.0;
@@ -40,10 +49,6 @@ const LEAST: f64 = 0.10;
 pub fn spark(given: &Spark<'_>) -> AnyView {
     let shares: Vec<Option<f64>> = given.steps.iter().map(|rate| rate.share()).collect();
     let scale = scale(&shares, given.usual.share());
-    let class = match given.tone {
-        Tone::Plain => "spark",
-        Tone::Bad => "spark bad",
-    };
     let usual = given.usual.share().map(|share| {
         let d = format!(
             "M{} {}H{}",
@@ -64,16 +69,64 @@ pub fn spark(given: &Spark<'_>) -> AnyView {
         });
     view! {
         <svg
-            class=class
+            class=given.tone.class()
             width=number(WIDTH)
             height=number(HEIGHT)
             viewBox=format!("0 0 {} {}", number(WIDTH), number(HEIGHT))
-            role="img"
-            aria-label=given.label.to_owned()
+            role=given.label.map(|_| "img")
+            aria-label=given.label.map(str::to_owned)
+            aria-hidden=given.label.is_none().then_some("true")
         >
             {usual}
             <path class="sp-line" d=line(&shares, scale)></path>
             {last}
+        </svg>
+    }
+    .into_any()
+}
+
+/// Counts as bars from nothing up, on a scale of their own. Steps that were not counted have
+/// neither a bar nor a ground to stand on. Words beside it tell the finding: it is not spoken.
+pub fn tally(counts: &[Option<i64>], tone: Tone) -> AnyView {
+    let most = counts.iter().flatten().copied().max().unwrap_or(0);
+    let step = WIDTH / units(counts.len().max(1));
+    let base = HEIGHT - 1.0;
+    let bars: Vec<_> = counts
+        .iter()
+        .enumerate()
+        .filter_map(|(index, count)| Some((index, count.filter(|count| *count > 0)?)))
+        .map(|(index, count)| {
+            let tall = (part(count, most) * (base - ROOM)).max(2.0);
+            view! {
+                <rect
+                    class="sp-bar"
+                    x=number(units(index) * step)
+                    y=number(base - tall)
+                    width=number(step - 1.0)
+                    height=number(tall)
+                ></rect>
+            }
+        })
+        .collect();
+    let ground = counts.iter().position(Option::is_some).map(|first| {
+        let d = format!(
+            "M{} {}H{}",
+            number(units(first) * step),
+            number(base + 0.5),
+            number(WIDTH)
+        );
+        view! { <path class="sp-mark" d=d></path> }
+    });
+    view! {
+        <svg
+            class=tone.class()
+            width=number(WIDTH)
+            height=number(HEIGHT)
+            viewBox=format!("0 0 {} {}", number(WIDTH), number(HEIGHT))
+            aria-hidden="true"
+        >
+            {bars}
+            {ground}
         </svg>
     }
     .into_any()
@@ -150,12 +203,44 @@ mod tests {
     }
 
     #[test]
+    fn counts_stand_on_the_ground_of_what_was_counted() {
+        let html = tally(&[None, Some(0), Some(1), Some(4)], Tone::Bad).to_html();
+        assert!(html.contains("aria-hidden=\"true\""), "{html}");
+        // Four steps of 30 px; 4 is the whole 26 px, and 1 a quarter.
+        assert_eq!(html.matches("sp-bar").count(), 2);
+        assert!(
+            html.contains("x=\"60\" y=\"22.5\" width=\"29\" height=\"6.5\""),
+            "{html}"
+        );
+        assert!(
+            html.contains("x=\"90\" y=\"3\" width=\"29\" height=\"26\""),
+            "{html}"
+        );
+        assert!(html.contains("d=\"M30 29.5H120\""), "{html}");
+        let nothing = tally(&[], Tone::Plain).to_html();
+        assert!(!nothing.contains("<path"), "{nothing}");
+    }
+
+    #[test]
+    fn a_line_without_a_label_is_not_spoken() {
+        let html = spark(&Spark {
+            steps: &[Rate::new(1, 2)],
+            usual: Rate::new(9, 10),
+            tone: Tone::Bad,
+            label: None,
+        })
+        .to_html();
+        assert!(html.contains("aria-hidden=\"true\""), "{html}");
+        assert!(!html.contains("role="), "{html}");
+    }
+
+    #[test]
     fn nothing_is_drawn_of_nothing() {
         let html = spark(&Spark {
             steps: &[],
             usual: Rate::default(),
             tone: Tone::Plain,
-            label: "no first attempt ended",
+            label: Some("no first attempt ended"),
         })
         .to_html();
         assert!(

@@ -110,6 +110,8 @@ pub struct KindFirst {
     pub first: Compared,
     /// Its fall, where there is one.
     pub fall: Option<Fall>,
+    /// The last 24 hours by the hour, the running one last.
+    pub hours: Vec<Rate>,
 }
 
 /// How rounds finished.
@@ -183,9 +185,16 @@ impl Digest {
         let mut kinds: Vec<KindFirst> = by_kind
             .into_iter()
             .map(|(kind, slots)| {
+                let hours = last_hours(
+                    this_hour,
+                    slots
+                        .iter()
+                        .map(|(slot, rate)| (slot.div_euclid(SLOTS_PER_HOUR), *rate)),
+                );
                 let first = FirstAttempts::new(slots);
                 KindFirst {
                     kind,
+                    hours,
                     first: Compared::at(&first, this_slot),
                     fall: first.fall(this_slot),
                 }
@@ -243,6 +252,21 @@ impl Digest {
         (hours, steps.into_iter().collect())
     }
 
+    /// First attempts of all kinds together in each of the last 24 hours, the running one last.
+    pub fn first_lately(&self) -> Vec<Rate> {
+        last_hours(hour(self.read_at), self.first_by_hour.iter().copied())
+    }
+
+    /// Rounds that gave up in each of the last 24 hours, the running one last; `None` for hours
+    /// before the first of which anything is counted.
+    pub fn gave_up_lately(&self) -> Vec<Option<i64>> {
+        let since = self.coverage.since.unwrap_or(i64::MAX);
+        let hours = self.hours.iter();
+        hours
+            .map(|(hour, spread)| (*hour >= since).then(|| spread.gave_up()))
+            .collect()
+    }
+
     /// How many hours of the last seven days anything was counted of: those since the first.
     pub fn hours_of_week(&self) -> i64 {
         let end = hour(self.read_at) + 1;
@@ -265,6 +289,19 @@ impl Digest {
         falls.sort_by(|(_, a), (_, b)| b.depth().total_cmp(&a.depth()));
         falls
     }
+}
+
+/// The rates of each of the last 24 hours.
+fn last_hours(this_hour: i64, rates: impl Iterator<Item = (i64, Rate)>) -> Vec<Rate> {
+    let mut by_hour: BTreeMap<i64, Rate> = (this_hour + 1 - DAY..=this_hour)
+        .map(|hour| (hour, Rate::default()))
+        .collect();
+    for (hour, rate) in rates {
+        if let Some(sum) = by_hour.get_mut(&hour) {
+            *sum = sum.plus(rate);
+        }
+    }
+    by_hour.into_values().collect()
 }
 
 impl Compared {

@@ -99,7 +99,7 @@ fn row(page: &AttemptsPage, behind: &Behind<'_>, kind: &JobKind, numbers: &KindN
                     steps: &numbers.trend,
                     usual: numbers.usual,
                     tone,
-                    label: &label,
+                    label: Some(&label),
                 })}
             </td>
             <td role="cell" class="num tr">{against(page, numbers)}</td>

@@ -360,6 +360,37 @@ fn last_tries_are_told_with_the_time_that_is_left() {
 }
 
 #[test]
+fn a_need_shows_its_day_where_that_is_known_by_the_hour() {
+    let mut seen = seen(3, vec![server("a", 90, 0)]);
+    seen.digest = read(digest(hour(now()) - 5));
+    let html = page(seen);
+    assert_eq!(
+        texts(&html, ".attn-h h3"),
+        [
+            "1 server is quiet",
+            "First-attempt success fell by 38.0 points",
+            "3 jobs rest in Failed"
+        ]
+    );
+    assert_eq!(
+        texts(&html, ".attn-s.trends .attn-hd .attn-t"),
+        ["24 hours"]
+    );
+    // The words beside them say it: no drawing is spoken.
+    assert_eq!(attr(&html, ".attn .spark", "aria-hidden"), ["true", "true"]);
+    assert_eq!(attr(&html, ".attn .spark", "role").len(), 0);
+    // Hours of 98 %, then the two that fell to 60 %.
+    let line = &attr(&html, ".attn-r:nth-child(2) .sp-line", "d")[0];
+    assert_eq!(line.matches(['M', 'L']).count(), 24);
+    // 38 gave up in the last full hour; of the hours before the last six nothing was counted.
+    assert_eq!(attr(&html, ".attn-r:nth-child(3) .sp-bar", "x"), ["110"]);
+    assert_eq!(
+        attr(&html, ".attn-r:nth-child(3) .sp-mark", "d"),
+        ["M90 29.5H120"]
+    );
+}
+
+#[test]
 fn bars_of_the_forecast_lead_to_the_nearest_list() {
     let mut seen = seen(0, Vec::new());
     seen.forecast = read(forecast());
