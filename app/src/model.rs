@@ -13,6 +13,7 @@ pub mod json;
 pub mod policy;
 pub mod rates;
 pub mod reason;
+pub mod recurring;
 pub mod stack;
 pub mod state;
 #[cfg(test)]

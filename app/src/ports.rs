@@ -11,4 +11,5 @@ pub mod health;
 pub mod histories;
 pub mod insights;
 pub mod jobs;
+pub mod recurring;
 pub mod source;

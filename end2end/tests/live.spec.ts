@@ -37,6 +37,21 @@ function succeed(): void {
   );
 }
 
+/** Somebody plans one more job like job 1, for tomorrow. */
+function create(): void {
+  sql(
+    databaseOf(name),
+    `INSERT INTO hangfire.job (statename, invocationdata, arguments, createdat)
+       SELECT 'Scheduled', invocationdata, arguments, now() FROM hangfire.job WHERE id = 1;
+     INSERT INTO hangfire.state (jobid, name, createdat, data)
+       SELECT max(id), 'Scheduled', now(), '{}' FROM hangfire.job;
+     UPDATE hangfire.job SET stateid = (SELECT max(id) FROM hangfire.state)
+       WHERE id = (SELECT max(id) FROM hangfire.job);
+     INSERT INTO hangfire.set (key, score, value)
+       SELECT 'schedule', extract(epoch FROM now()) + 86400, max(id) FROM hangfire.job;`,
+  );
+}
+
 /** Remembers every stream of the page, to look at its state. */
 async function remember(page: Page): Promise<void> {
   await page.addInitScript(() => {
@@ -84,6 +99,24 @@ test('a job that fails is counted everywhere, and the list stays as it is @js', 
 
   await chip.click();
   await expect(rows).toHaveCount(3);
+  await expect(page.locator('.newchip')).toBeHidden();
+});
+
+test('a job that is created is new to all jobs, one that goes on is not @js', async ({ page }) => {
+  await page.goto(`${server.url}/s/main/jobs`);
+  await expect(page.locator('#live')).toHaveText(/^Live/);
+  const rows = page.locator('tr[data-job]');
+  const before = await rows.count();
+  const chip = page.locator('.newchip');
+  await expect(chip).toBeHidden();
+
+  succeed();
+  create();
+  await expect(chip).toHaveText('+1 new', { timeout: 20_000 });
+  await expect(rows).toHaveCount(before);
+
+  await chip.click();
+  await expect(rows).toHaveCount(before + 1);
   await expect(page.locator('.newchip')).toBeHidden();
 });
 

@@ -6,6 +6,7 @@ pub mod cli;
 pub mod clock;
 pub mod collector;
 pub mod config;
+pub mod cron;
 pub mod http;
 pub mod lifecycle;
 pub mod source;

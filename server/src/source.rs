@@ -15,6 +15,7 @@ use app::ports::health::HealthStore;
 use app::ports::histories::HistoryStore;
 use app::ports::insights::InsightStore;
 use app::ports::jobs::{JobStore, StateCounts};
+use app::ports::recurring::RecurringStore;
 use app::ports::source::{Source, SourceInfo};
 use chrono::TimeDelta;
 use tokio::sync::watch;
@@ -51,6 +52,7 @@ pub trait Store:
     + HealthStore
     + Measured
     + FailureStore
+    + RecurringStore
 {
 }
 
@@ -66,6 +68,7 @@ impl<T> Store for T where
         + HealthStore
         + Measured
         + FailureStore
+        + RecurringStore
 {
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod failures;
 pub(crate) mod insights;
 pub mod postgres;
 pub mod read_times;
+pub(crate) mod recurring;
 pub(crate) mod rollups;
 pub mod sqlite;
 mod task;

@@ -18,6 +18,7 @@ use crate::model::insights::Coverage;
 use crate::model::insights::{DelaysRow, RoundsRow};
 use crate::model::policy::form::{AskedPolicy, PolicyForm, PolicySort};
 use crate::model::policy::{Fate, QuartzPolicy, SimulatedRetry, Simulation};
+use crate::model::recurring::Trigger;
 use crate::model::state::Instant;
 use crate::model::words::{duration, duration_range};
 use crate::ports::error::StoreError;
@@ -31,6 +32,8 @@ pub struct PolicyPage {
     pub form: PolicyForm,
     /// What the data shows.
     pub seen: Result<Option<Seen>, StoreError>,
+    /// What starts jobs again and again.
+    pub triggers: Result<Vec<Trigger>, StoreError>,
     /// The moment, by the database's clock.
     pub now: Instant,
 }

@@ -183,7 +183,7 @@ impl Kind {
     }
 
     /// The type and the method.
-    fn name(self) -> (&'static str, &'static str) {
+    pub(super) fn name(self) -> (&'static str, &'static str) {
         match self {
             Self::Import => ("Bookstore.Jobs.SupplierInvoiceJobs", "ImportAsync"),
             Self::Reconcile => ("Bookstore.Jobs.SupplierInvoiceJobs", "ReconcileAsync"),

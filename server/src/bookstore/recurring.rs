@@ -1,10 +1,11 @@
-//! The recurring jobs: the nightly report with its runs, and one that the scheduler has given up.
+//! The recurring jobs: the nightly report with its runs, one that was set up within the hour, and
+//! one that the scheduler has given up.
 
 use app::model::state::Instant;
 use chrono::TimeDelta;
 
 use super::catalogue::Kind;
-use super::format::{date, json};
+use super::format::{Call, date, json};
 use super::job::DemoJob;
 use super::scenario::{HashRow, SetRow};
 use super::stage::Stage;
@@ -47,8 +48,9 @@ impl Stage {
 }
 
 impl Recurring {
-    /// The set members and hashes of two recurring jobs: the nightly report, and one whose class
-    /// is gone, so that the scheduler has given it up.
+    /// The set members and hashes of the recurring jobs: the nightly report; the search index, whose
+    /// retries outlast the hour between its runs; and one whose class is gone, so that the
+    /// scheduler has given it up.
     pub(super) fn rows(
         &self,
         jobs: &[DemoJob],
@@ -69,13 +71,6 @@ impl Recurring {
             .date_naive()
             .and_hms_opt(3, 0, 0)
             .map_or(now, |naive| naive.and_utc());
-        let payload = |method: &str, type_name: &str, arguments: &str| {
-            format!(
-                "{{\"t\":{},\"m\":{},{arguments}}}",
-                json(type_name),
-                json(method)
-            )
-        };
         let last = self.nightly.last().map(|&draft| ids[draft]);
         let last_job = last.and_then(|id| jobs.iter().find(|job| job.id == id));
         let mut report = vec![
@@ -84,14 +79,7 @@ impl Recurring {
             ("TimeZoneId", "UTC".to_owned()),
             (
                 "Job",
-                last_job.map_or_else(String::new, |job| {
-                    let arguments = format!(
-                        "\"p\":{},\"a\":{}",
-                        json(&job.call.parameter_types),
-                        job.call.arguments_column()
-                    );
-                    payload(job.call.method, &job.call.type_name, &arguments)
-                }),
+                last_job.map_or_else(String::new, |job| called(&job.call)),
             ),
             ("CreatedAt", created.clone()),
             ("NextExecution", date(next)),
@@ -107,6 +95,26 @@ impl Recurring {
             score: next.timestamp(),
             value: "nightly-report".to_owned(),
         });
+        if let Some((call, hour)) = indexing(jobs).zip(hour_of(now)) {
+            let next = hour + TimeDelta::hours(1);
+            fields(
+                "search-index",
+                vec![
+                    ("Queue", "default".to_owned()),
+                    ("Cron", "0 * * * *".to_owned()),
+                    ("TimeZoneId", "UTC".to_owned()),
+                    ("Job", called(call)),
+                    ("CreatedAt", date(hour)),
+                    ("NextExecution", date(next)),
+                    ("V", "2".to_owned()),
+                ],
+            );
+            sets.push(SetRow {
+                key: "recurring-jobs",
+                score: next.timestamp(),
+                value: "search-index".to_owned(),
+            });
+        }
         let gone = super::format::own("Bookstore.Jobs.CatalogueExport");
         fields(
             "onix-export",
@@ -136,4 +144,34 @@ impl Recurring {
         });
         (sets, hashes)
     }
+}
+
+/// The newest call of the search index.
+fn indexing(jobs: &[DemoJob]) -> Option<&Call> {
+    let (_, method) = Kind::Search.name();
+    let mut calls = jobs.iter().rev().map(|job| &job.call);
+    calls.find(|call| call.method == method)
+}
+
+/// The beginning of the hour.
+fn hour_of(at: Instant) -> Option<Instant> {
+    Instant::from_timestamp(at.timestamp().div_euclid(3_600) * 3_600, 0)
+}
+
+/// A call as recurring jobs keep it.
+fn payload(method: &str, type_name: &str, arguments: &str) -> String {
+    format!(
+        "{{\"t\":{},\"m\":{},{arguments}}}",
+        json(type_name),
+        json(method)
+    )
+}
+
+fn called(call: &Call) -> String {
+    let arguments = format!(
+        "\"p\":{},\"a\":{}",
+        json(&call.parameter_types),
+        call.arguments_column()
+    );
+    payload(call.method, &call.type_name, &arguments)
 }

@@ -7,6 +7,7 @@ pub mod insights;
 mod jobs;
 pub mod lists;
 pub mod odd;
+pub mod recurring;
 pub mod reference;
 
 use std::sync::Arc;

@@ -19,6 +19,7 @@ mod layout;
 mod list;
 mod migrate;
 mod pool;
+mod recurring;
 mod servers;
 mod session;
 mod source;

@@ -35,6 +35,7 @@ mod jobs;
 mod layout;
 mod list;
 mod migrate;
+mod recurring;
 mod rows;
 mod servers;
 mod source;

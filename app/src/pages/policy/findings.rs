@@ -10,6 +10,7 @@ use crate::components::kind::kind_name;
 use crate::components::message::{Tone, message};
 use crate::components::number::count;
 use crate::components::relative;
+use crate::components::text::shown;
 use crate::links::SourceLinks;
 use crate::links::attempts::AttemptsView;
 use crate::model::insights::JobKind;
@@ -17,6 +18,7 @@ use crate::model::insights::fewer::Outlived;
 use crate::model::insights::fit::{PolicyFit, Shape, fits};
 use crate::model::insights::span::Asked;
 use crate::model::policy::form::PolicySort;
+use crate::model::recurring::{TooLate, Trigger};
 use crate::model::words::{duration, duration_range};
 use crate::pages::attempts::policy_words;
 use crate::pages::messages::in_place;
@@ -46,8 +48,13 @@ pub(super) fn section(page: &PolicyPage, links: &SourceLinks) -> AnyView {
             Vec::new(),
         )
         .into_any(),
-        Ok(Some(seen)) => table(seen, links),
+        Ok(Some(seen)) => table(seen, page.triggers.as_deref().unwrap_or_default(), links),
     };
+    let unknown = page.triggers.as_ref().err().map(|cause| {
+        let words =
+            format!("Whether retries fit the intervals of recurring jobs is not known: {cause}.");
+        view! { <p class="sub after">{words}</p> }
+    });
     view! {
         <section class="sec" aria-labelledby="seen-h">
             <header class="sec-h">
@@ -56,12 +63,13 @@ pub(super) fn section(page: &PolicyPage, links: &SourceLinks) -> AnyView {
                 {age}
             </header>
             {content}
+            {unknown}
         </section>
     }
     .into_any()
 }
 
-fn table(seen: &Seen, links: &SourceLinks) -> AnyView {
+fn table(seen: &Seen, triggers: &[Trigger], links: &SourceLinks) -> AnyView {
     let all = fits(&seen.delays);
     let kinds: BTreeSet<&JobKind> = all.iter().map(|fit| &fit.kind).collect();
     if kinds.is_empty() {
@@ -74,12 +82,23 @@ fn table(seen: &Seen, links: &SourceLinks) -> AnyView {
         )
         .into_any();
     }
-    let mut found: Vec<(&JobKind, Option<Outlived>)> = kinds
+    let mut found: Vec<Found<'_>> = kinds
         .into_iter()
-        .map(|kind| (kind, Outlived::of(kind, &seen.rounds, &seen.delays)))
+        .map(|kind| {
+            let own: Vec<&PolicyFit> = all.iter().filter(|fit| fit.kind == *kind).collect();
+            Found {
+                kind,
+                outlived: Outlived::of(kind, &seen.rounds, &seen.delays),
+                late: late(kind, &own, triggers),
+                own,
+            }
+        })
         .collect();
     // Those with a finding first; of these, those that cost most.
-    found.sort_by_key(|(_, outlived)| std::cmp::Reverse(outlived.map(|found| found.attempts)));
+    found.sort_by_key(|found| {
+        let wasted = found.outlived.map(|outlived| outlived.attempts);
+        std::cmp::Reverse((wasted, found.late.is_some()))
+    });
     let rest = found.len().saturating_sub(LISTED);
     let rest = (rest > 0).then(|| {
         let words = format!("{rest} more are not listed.");
@@ -88,10 +107,7 @@ fn table(seen: &Seen, links: &SourceLinks) -> AnyView {
     let rows: Vec<_> = found
         .into_iter()
         .take(LISTED)
-        .map(|(kind, outlived)| {
-            let own: Vec<&PolicyFit> = all.iter().filter(|fit| fit.kind == *kind).collect();
-            row(kind, &own, outlived, links)
-        })
+        .map(|found| row(&found, links))
         .collect();
     view! {
         <table class="tbl pol" role="table">
@@ -111,18 +127,47 @@ fn table(seen: &Seen, links: &SourceLinks) -> AnyView {
     .into_any()
 }
 
-fn row(
-    kind: &JobKind,
-    own: &[&PolicyFit],
+/// What is found on a kind of job.
+struct Found<'a> {
+    kind: &'a JobKind,
+    own: Vec<&'a PolicyFit>,
     outlived: Option<Outlived>,
-    links: &SourceLinks,
-) -> AnyView {
+    late: Option<Late<'a>>,
+}
+
+/// Retries that come after the next run of what started the job.
+struct Late<'a> {
+    trigger: &'a Trigger,
+    fit: &'a PolicyFit,
+    retry: TooLate,
+}
+
+/// Held against what runs most often; of several policies the one that is late first.
+fn late<'a>(kind: &JobKind, own: &[&'a PolicyFit], triggers: &'a [Trigger]) -> Option<Late<'a>> {
+    let trigger = triggers
+        .iter()
+        .filter(|trigger| trigger.job.kind == *kind)
+        .min_by_key(|trigger| trigger.every_ms)?;
+    own.iter()
+        .filter_map(|fit| {
+            let retry = TooLate::of(fit, trigger.every_ms)?;
+            Some(Late {
+                trigger,
+                fit,
+                retry,
+            })
+        })
+        .min_by_key(|late| late.retry.retry)
+}
+
+fn row(found: &Found<'_>, links: &SourceLinks) -> AnyView {
+    let Found { kind, own, .. } = found;
     let view = AttemptsView::default().over(Asked::Month).of_kind(kind);
     let policies: Vec<_> = own
         .iter()
         .map(|fit| {
             let words = policy_words(fit);
-            match simulated(fit, links) {
+            match simulated(fit, None, links) {
                 Some(href) => view! { <a class="two-l" href=href>{words}</a> }.into_any(),
                 None => view! { <span class="two-l">{words}</span> }.into_any(),
             }
@@ -145,13 +190,15 @@ fn row(
             </th>
             <td role="cell">{policies}</td>
             <td role="cell" class="num">{after}</td>
-            <td role="cell">{follows(own, outlived)}</td>
+            <td role="cell">{follows(found, links)}</td>
         </tr>
     }
     .into_any()
 }
 
-fn follows(own: &[&PolicyFit], outlived: Option<Outlived>) -> AnyView {
+fn follows(found: &Found<'_>, links: &SourceLinks) -> AnyView {
+    let Found { own, outlived, .. } = found;
+    let late = found.late.as_ref().map(|late| late_words(late, links));
     let varied = own.iter().any(|fit| fit.shape == Shape::Varied).then(|| {
         view! {
             <span class="two">
@@ -167,7 +214,7 @@ fn follows(own: &[&PolicyFit], outlived: Option<Outlived>) -> AnyView {
         view! { <span class="two">{words}</span> }
     });
     let verdict = match outlived {
-        None if varied.is_none() && several.is_none() => {
+        None if varied.is_none() && several.is_none() && late.is_none() => {
             view! { <span class="sub">"nothing to say"</span> }.into_any()
         }
         None => ().into_any(),
@@ -198,14 +245,66 @@ fn follows(own: &[&PolicyFit], outlived: Option<Outlived>) -> AnyView {
             .into_any()
         }
     };
-    view! { {verdict} {varied} {several} }.into_any()
+    view! { {verdict} {late} {varied} {several} }.into_any()
 }
 
-/// The simulator, filled in with a policy that it knows.
-fn simulated(fit: &PolicyFit, links: &SourceLinks) -> Option<String> {
+/// `Retry 8 of 10 comes 1 h 20 min or longer after the first failure, and “hourly” starts the next
+/// run after 1 h.`
+fn late_words(late: &Late<'_>, links: &SourceLinks) -> AnyView {
+    let Late {
+        trigger,
+        fit,
+        retry,
+    } = late;
+    let every = duration(trigger.every_ms);
+    let often = if trigger.is_even {
+        format!("after {every}")
+    } else {
+        format!("after as little as {every}")
+    };
+    let words = format!(
+        " It comes {} or later after the first failure, and the recurring job \u{201c}{}\u{201d} \
+         ({}) starts the next run {often}: from then on runs overlap.",
+        duration(retry.least_ms),
+        shown(&trigger.job.id),
+        shown(&trigger.job.cron),
+    );
+    let alone = retry.alone.map(|(number, ms)| {
+        format!(
+            " Before retry {number} alone it waits {} or longer.",
+            duration(ms)
+        )
+    });
+    let simulator = simulated(fit, Some(trigger.every_ms), links)
+        .map(|href| view! { " " <a href=href>"Simulate it"</a> });
+    view! {
+        <span class="two-l">
+            <span
+                data-figure="late-retry"
+                data-value=retry.least_ms.to_string()
+                data-every=trigger.every_ms.to_string()
+            >
+                <b>{format!("Retry {} of {} comes after the next run.", retry.retry, retry.of)}</b>
+            </span>
+            {words}
+            {alone}
+            {simulator}
+        </span>
+    }
+    .into_any()
+}
+
+/// The simulator, filled in with a policy that it knows, and with the interval of a trigger.
+fn simulated(fit: &PolicyFit, every_ms: Option<i64>, links: &SourceLinks) -> Option<String> {
     let retries = fit.policy.retries.to_string();
+    let every = every_ms.map(|ms| format!("{ms} ms"));
+    let every = every.as_deref().map(|every| ("every", every));
+    let with = |fields: &[(&str, &str)]| {
+        let fields: Vec<_> = fields.iter().copied().chain(every).collect();
+        links.policy_with(&fields)
+    };
     match fit.shape {
-        Shape::Default => Some(links.policy_with(&[
+        Shape::Default => Some(with(&[
             ("policy", PolicySort::Default.slug()),
             ("retries", &retries),
         ])),
@@ -214,7 +313,7 @@ fn simulated(fit: &PolicyFit, links: &SourceLinks) -> Option<String> {
                 .map(|retry| Some(format!("{} ms", fit.policy.band(retry)?.max_ms)))
                 .collect();
             let delays = delays?.join(", ");
-            Some(links.policy_with(&[
+            Some(with(&[
                 ("policy", PolicySort::List.slug()),
                 ("retries", &retries),
                 ("delays", &delays),

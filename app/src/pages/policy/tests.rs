@@ -1,6 +1,7 @@
 use super::*;
 use crate::model::collect::{DelaySums, RoundEnd, RoundSums, hour};
 use crate::model::insights::JobKind;
+use crate::model::recurring::RecurringJob;
 use crate::model::testing::at;
 use crate::pages::document::testing::{attr, chip, rendered, texts};
 
@@ -9,6 +10,7 @@ fn page(form: PolicyForm) -> PolicyPage {
         source: chip("prod"),
         form,
         seen: Ok(None),
+        triggers: Ok(Vec::new()),
         now: at("2026-11-27T14:05:48Z"),
     }
 }
@@ -186,5 +188,72 @@ fn retries_that_never_helped_are_found() {
         attr(&html, ".pol tr[data-method='PushAsync'] td a", "href"),
         ["/ops/s/prod/policy?policy=list&retries=3\
              &delays=2000%20ms%2C%205000%20ms%2C%209000%20ms"]
+    );
+}
+
+#[test]
+fn retries_that_come_after_the_next_run_are_found() {
+    let trigger = |id: &str, every_ms, is_even| Trigger {
+        job: RecurringJob {
+            id: id.into(),
+            kind: kind("PullAsync"),
+            cron: "*/3 * * * * *".into(),
+        },
+        every_ms,
+        is_even,
+    };
+    let drawn = |triggers| {
+        rendered(move || {
+            policy_page(PolicyPage {
+                seen: Ok(Some(seen())),
+                triggers,
+                ..page(PolicyForm::default())
+            })
+        })
+    };
+    let row = ".pol tr[data-method='PullAsync'] td:last-child";
+    // Waits of 2 and 2 s beside runs every 3 s; what runs more seldom says less.
+    let html = drawn(Ok(vec![
+        trigger("daily", 86_400_000, true),
+        trigger("stock", 3_000, true),
+    ]));
+    assert_eq!(
+        texts(&html, row),
+        [
+            "Retry 2 of 2 comes after the next run. It comes 4 s or later after the first failure, \
+             and the recurring job \u{201c}stock\u{201d} (*/3 * * * * *) starts the next run after \
+             3 s: from then on runs overlap. Simulate it"
+        ]
+    );
+    let figure = "[data-figure='late-retry']";
+    assert_eq!(attr(&html, figure, "data-value"), ["4000"]);
+    assert_eq!(attr(&html, figure, "data-every"), ["3000"]);
+    assert_eq!(
+        attr(&html, &format!("{row} a"), "href"),
+        [
+            "/ops/s/prod/policy?policy=list&retries=2&delays=2000%20ms%2C%202000%20ms&every=3000%20ms"
+        ]
+    );
+    // A single wait that is longer than the interval is named too.
+    let html = drawn(Ok(vec![trigger("stock", 1_500, false)]));
+    let words = &texts(&html, row)[0];
+    assert!(
+        words.starts_with("Retry 1 of 2 comes after the next run."),
+        "{words}"
+    );
+    assert!(words.contains("after as little as 1.5 s"), "{words}");
+    assert!(
+        words.contains("Before retry 1 alone it waits 2 s or longer."),
+        "{words}"
+    );
+    let html = drawn(Ok(vec![trigger("stock", 4_000, true)]));
+    assert_eq!(texts(&html, row), ["nothing to say"]);
+    // What could not be read is not taken for well.
+    let html = drawn(Err(StoreError::Away("gone".into())));
+    assert_eq!(texts(&html, row), ["nothing to say"]);
+    let said = texts(&html, "[aria-labelledby='seen-h'] > .sub.after");
+    assert!(
+        said[0].starts_with("Whether retries fit the intervals"),
+        "{said:?}"
     );
 }

@@ -1,9 +1,13 @@
 //! `/s/{source}/policy`: what a policy would do, and what those in the data do.
 
+use std::collections::HashMap;
+
 use app::components::shell::Section;
 use app::model::insights::Scope;
 use app::model::insights::span::Asked;
 use app::model::policy::form::{PolicyForm, PolicySort};
+use app::model::recurring::Trigger;
+use app::model::state::Instant;
 use app::pages::policy::{PolicyPage, Seen, policy_page};
 use app::ports::error::StoreError;
 use app::ports::insights::InsightStore;
@@ -13,8 +17,11 @@ use axum_extra::extract::Query;
 use serde::Deserialize;
 
 use super::super::frame::{SourceVisit, Visit};
+use crate::cron::{Pauses, pauses};
 use crate::source::SourceHandle;
 
+/// Recurring jobs that are read at most.
+const RECURRING: u32 = 1_000;
 /// Policies are shown as the last so many days show them.
 const DAYS: i64 = 30;
 
@@ -68,15 +75,37 @@ pub async fn show(
         Err(why) if visit.wants_json() => return visit.malformed(&why),
         Err(_) => StatusCode::BAD_REQUEST,
     };
+    let now = source.now(visit.now());
+    let (seen, triggers) = tokio::join!(seen(&visit, &source), triggers(&source, now));
     let page = PolicyPage {
         source: visit.chip(&source),
         form,
-        seen: seen(&visit, &source).await,
-        now: source.now(visit.now()),
+        seen,
+        triggers,
+        now,
     };
     visit.page(status, "Policy", Section::Attempts, move || {
         policy_page(page)
     })
+}
+
+/// What starts jobs again and again; expressions that cannot be understood start nothing here.
+async fn triggers(source: &SourceHandle, now: Instant) -> Result<Vec<Trigger>, StoreError> {
+    let jobs = source.store.recurring(RECURRING).await?;
+    // Many have the same expression.
+    let mut known: HashMap<String, Option<Pauses>> = HashMap::new();
+    let triggers = jobs.into_iter().filter_map(|job| {
+        let pauses = known
+            .entry(job.cron.clone())
+            .or_insert_with_key(|cron| pauses(cron, now));
+        let Pauses { shortest, is_even } = (*pauses)?;
+        Some(Trigger {
+            every_ms: shortest.num_milliseconds(),
+            is_even,
+            job,
+        })
+    });
+    Ok(triggers.collect())
 }
 
 async fn seen(visit: &Visit, source: &SourceHandle) -> Result<Option<Seen>, StoreError> {

@@ -67,6 +67,16 @@ async fn rows_of_one_instant_are_paged_without_loss() {
 }
 
 #[tokio::test]
+async fn recurring_jobs_are_read_with_what_they_run() {
+    for version in [10, 23] {
+        let rows = contract::recurring::rows();
+        if let Some((database, _)) = seeded(rows, version).await {
+            contract::recurring::those_with_a_next_run_are_read(&database.store()).await;
+        }
+    }
+}
+
+#[tokio::test]
 async fn odd_rows_cost_nobody_the_page() {
     for version in [10, 23] {
         if let Some((_database, seeded)) = seeded(contract::odd::broken(), version).await {

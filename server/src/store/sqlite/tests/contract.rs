@@ -70,6 +70,12 @@ async fn a_long_history_is_paged_and_counted() {
 }
 
 #[tokio::test]
+async fn recurring_jobs_are_read_with_what_they_run() {
+    let file = TestFile::with(&contract::recurring::rows()).await;
+    contract::recurring::those_with_a_next_run_are_read(&file.store).await;
+}
+
+#[tokio::test]
 async fn histories_are_what_single_jobs_are() {
     for folder in [
         "article",
