@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use leptos::prelude::*;
 
-use super::svg::{length, number, units};
+use super::svg::{length, number, scale_line, units};
 use crate::model::policy::Band;
 use crate::model::words;
 
@@ -186,18 +186,8 @@ impl Scale {
             .map(|line| {
                 let y = self.y(*line);
                 let class = if y > BASE - 0.6 { "axis" } else { "grid" };
-                let d = format!(
-                    "M{} {}H{}",
-                    number(LEFT),
-                    number(y.floor() + 0.5),
-                    number(self.width - RIGHT)
-                );
-                view! {
-                    <path class=class d=d></path>
-                    <text class="tk end" x=number(LEFT - 6.0) y=number(y + 4.0)>
-                        {words::duration(*line)}
-                    </text>
-                }
+                let ends = (LEFT, self.width - RIGHT);
+                scale_line(class, ends, y, words::duration(*line))
             })
             .collect_view()
             .into_any()

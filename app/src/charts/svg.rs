@@ -74,6 +74,27 @@ pub fn linked(
     .into_any()
 }
 
+/// A line of a scale across a drawing, with its number on the left. `class` is `axis` or `grid`.
+pub fn scale_line(
+    class: &'static str,
+    (left, right): (f64, f64),
+    y: f64,
+    words: String,
+) -> AnyView {
+    // Between two pixels a thin line would be blurred.
+    let d = format!(
+        "M{} {}H{}",
+        number(left),
+        number(y.floor() + 0.5),
+        number(right)
+    );
+    view! {
+        <path class=class d=d></path>
+        <text class="tk end" x=number(left - 6.0) y=number(y + 4.0)>{words}</text>
+    }
+    .into_any()
+}
+
 /// A coordinate, to a tenth of a pixel.
 pub fn number(value: f64) -> String {
     let rounded = (value * 10.0).round() / 10.0;

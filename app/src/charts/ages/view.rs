@@ -6,7 +6,7 @@ use super::Ages;
 use super::layout::{
     BUCKETS, Zone, axis, finding, height, label, position, sums, window_matters, words, zone,
 };
-use crate::charts::svg::{hatch, number, units};
+use crate::charts::svg::{hatch, number, scale_line, units};
 use crate::components::number::thousands;
 use crate::components::text::shown;
 use crate::links::claims::cutoff_words;
@@ -163,16 +163,7 @@ fn grid(frame: &Frame, top: i64, step: i64) -> AnyView {
         .map(|value| {
             let y = frame.base - height(value, top) * (frame.base - TOP - 16.0);
             let class = if value == 0 { "axis" } else { "grid" };
-            let line = format!(
-                "M{} {}H{}",
-                number(LEFT),
-                number(y.floor() + 0.5),
-                number(frame.width)
-            );
-            view! {
-                <path class=class d=line></path>
-                <text class="tk end" x=number(LEFT - 6.0) y=number(y + 4.0)>{short(value)}</text>
-            }
+            scale_line(class, (LEFT, frame.width), y, short(value))
         })
         .collect_view();
     lines.into_any()

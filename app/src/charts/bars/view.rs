@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::layout::{Scale, count, highest, highest_below, short, total};
 use super::{Bar, Bars, Part};
-use crate::charts::svg::{Lead, linked, number, units};
+use crate::charts::svg::{Lead, linked, number, scale_line, units};
 use crate::components::number::thousands;
 
 /// The widths that are drawn; a container query shows one of them.
@@ -111,16 +111,7 @@ fn grid(frame: &Frame) -> AnyView {
         .map(|value| {
             let y = frame.base - frame.scale.height(value, frame.room());
             let class = if value == 0 { "axis" } else { "grid" };
-            let line = format!(
-                "M{} {}H{}",
-                number(LEFT),
-                number(y.floor() + 0.5),
-                number(frame.width)
-            );
-            view! {
-                <path class=class d=line></path>
-                <text class="tk end" x=number(LEFT - 6.0) y=number(y + 4.0)>{short(value)}</text>
-            }
+            scale_line(class, (LEFT, frame.width), y, short(value))
         })
         .collect_view()
         .into_any()
@@ -184,18 +175,7 @@ fn below(given: &Bars<'_>, frame: &Frame, part: &Part) -> AnyView {
             }
         })
         .collect();
-    let line = |class: &'static str, y: f64, value: i64| {
-        let d = format!(
-            "M{} {}H{}",
-            number(LEFT),
-            number(y.floor() + 0.5),
-            number(frame.width)
-        );
-        view! {
-            <path class=class d=d></path>
-            <text class="tk end" x=number(LEFT - 6.0) y=number(y + 4.0)>{short(value)}</text>
-        }
-    };
+    let line = |class, y: f64, value: i64| scale_line(class, (LEFT, frame.width), y, short(value));
     view! {
         {line("grid", frame.below - BELOW, frame.below_scale.top)}
         {rects}

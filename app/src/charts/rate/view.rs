@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::RateLine;
 use super::layout::{across, bounds, floor, grid, lowest, middle, runs, ticks, up, when};
-use crate::charts::svg::{linked, number};
+use crate::charts::svg::{linked, number, scale_line};
 use crate::components::number::thousands;
 use crate::model::rates::{Rate, percent};
 
@@ -120,17 +120,8 @@ fn scale(frame: &Frame) -> AnyView {
         .map(|share| {
             let y = frame.y(share);
             let class = if share <= frame.floor { "axis" } else { "grid" };
-            let d = format!(
-                "M{} {}H{}",
-                number(LEFT),
-                number(y.floor() + 0.5),
-                number(frame.width - RIGHT)
-            );
             let words = percent((share * 1_000.0).round() / 1_000.0).replace(".0 %", " %");
-            view! {
-                <path class=class d=d></path>
-                <text class="tk end" x=number(LEFT - 6.0) y=number(y + 4.0)>{words}</text>
-            }
+            scale_line(class, (LEFT, frame.width - RIGHT), y, words)
         })
         .collect();
     // Two strokes through the axis say that the scale does not begin at nothing.
