@@ -248,7 +248,7 @@ fn follows(found: &Found<'_>, links: &SourceLinks) -> AnyView {
     view! { {verdict} {late} {varied} {several} }.into_any()
 }
 
-/// `Retry 8 of 10 comes 1 h 20 min or longer after the first failure, and “hourly” starts the next
+/// `Retry 8 of 10 comes 1 h 20 min or more after the first failure, and “hourly” starts the next
 /// run after 1 h.`
 fn late_words(late: &Late<'_>, links: &SourceLinks) -> AnyView {
     let Late {
@@ -263,7 +263,7 @@ fn late_words(late: &Late<'_>, links: &SourceLinks) -> AnyView {
         format!("after as little as {every}")
     };
     let words = format!(
-        " It comes {} or later after the first failure, and the recurring job \u{201c}{}\u{201d} \
+        " It comes {} or more after the first failure, and the recurring job \u{201c}{}\u{201d} \
          ({}) starts the next run {often}: from then on runs overlap.",
         duration(retry.least_ms),
         shown(&trigger.job.id),
@@ -271,7 +271,7 @@ fn late_words(late: &Late<'_>, links: &SourceLinks) -> AnyView {
     );
     let alone = retry.alone.map(|(number, ms)| {
         format!(
-            " Before retry {number} alone it waits {} or longer.",
+            " Before retry {number} alone it waits {} or more.",
             duration(ms)
         )
     });

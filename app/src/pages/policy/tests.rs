@@ -220,7 +220,7 @@ fn retries_that_come_after_the_next_run_are_found() {
     assert_eq!(
         texts(&html, row),
         [
-            "Retry 2 of 2 comes after the next run. It comes 4 s or later after the first failure, \
+            "Retry 2 of 2 comes after the next run. It comes 4 s or more after the first failure, \
              and the recurring job \u{201c}stock\u{201d} (*/3 * * * * *) starts the next run after \
              3 s: from then on runs overlap. Simulate it"
         ]
@@ -243,7 +243,7 @@ fn retries_that_come_after_the_next_run_are_found() {
     );
     assert!(words.contains("after as little as 1.5 s"), "{words}");
     assert!(
-        words.contains("Before retry 1 alone it waits 2 s or longer."),
+        words.contains("Before retry 1 alone it waits 2 s or more."),
         "{words}"
     );
     let html = drawn(Ok(vec![trigger("stock", 4_000, true)]));
