@@ -405,10 +405,10 @@ fn bars_of_the_forecast_lead_to_the_nearest_list() {
     assert_eq!(
         texts(&html, "[data-part=due] .g-s .hits title"),
         [
-            "14:05: 2 last tries, 0 other retries. Leads to all retrying jobs of \
+            "14:05: 2 on the last try, 0 with tries left. Leads to all retrying jobs of \
              StockSyncJob.RunAsync",
-            "14:35: 0 last tries, 1 other retries. Leads to job 30",
-            "14:45: 1 last tries, 0 other retries. Leads to job 40",
+            "14:35: 0 on the last try, 1 with tries left. Leads to job 30",
+            "14:45: 1 on the last try, 0 with tries left. Leads to job 40",
         ]
     );
     // The same without a pointer.

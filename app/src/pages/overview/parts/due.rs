@@ -68,11 +68,11 @@ fn due_drawn(forecast: &Forecast, links: &SourceLinks) -> AnyView {
     let parts = [
         Part {
             class: "b-gave",
-            words: "last tries",
+            words: "on the last try",
         },
         Part {
             class: "b-a2",
-            words: "other retries",
+            words: "with tries left",
         },
     ];
     let drawn: Vec<Bar> = forecast
