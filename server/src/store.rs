@@ -1,5 +1,6 @@
 //! The stores: one implementation of each port per dialect.
 
+pub(crate) mod astray;
 pub mod claim_facts;
 pub mod claim_list;
 pub mod claim_note;
@@ -8,6 +9,7 @@ pub(crate) mod contract;
 pub mod decode;
 pub(crate) mod failures;
 pub(crate) mod insights;
+pub mod kept;
 pub mod postgres;
 pub mod read_times;
 pub(crate) mod recurring;

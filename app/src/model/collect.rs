@@ -20,7 +20,7 @@
 pub mod batch;
 mod failure;
 mod fold;
-mod hash;
+pub mod hash;
 mod histogram;
 mod increments;
 mod memory;

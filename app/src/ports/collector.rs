@@ -58,11 +58,12 @@ pub trait CollectorStore: Send + Sync {
     fn pace(&self) -> Pace;
 
     /// Takes the lease, or keeps it, for a while; the position, or `None` while another process
-    /// has it.
+    /// has it, or where it is for others to collect. Chooses anew where the numbers are kept: in the
+    /// source's database, or in a file that stands in for it.
     ///
     /// # Errors
     /// [`StoreError::Forbidden`] where the own tables are missing, of another version, or not to
-    /// be written.
+    /// be written, or the file cannot be.
     async fn lease(&self, holder: Uuid, lasts: Duration) -> Result<Option<Position>, StoreError>;
 
     /// Gives the lease back, so that another process need not wait for its end.

@@ -45,6 +45,9 @@ pub struct ChangedPage {
 pub enum NotReady {
     /// Redrive's own tables are missing, old, made by a newer Redrive, or not to be read.
     NoTables,
+    /// It lies in a file of Redrive's host, apart from the jobs of a read-only source, and cannot be
+    /// read together with them.
+    Apart,
     /// The collector has not looked yet.
     NotBegun,
     /// The rows are being read for the first time, or again: up to this id, of ids up to that one.

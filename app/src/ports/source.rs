@@ -1,5 +1,7 @@
 //! What a source is, and what may be done with it.
 
+use std::path::PathBuf;
+
 use async_trait::async_trait;
 
 use super::error::StoreError;
@@ -38,6 +40,35 @@ pub enum Access {
     },
 }
 
+/// Where the collector's numbers of a source are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NumbersIn {
+    /// In Redrive's own tables in the source's database.
+    Database,
+    /// There too, once `serve` has made those tables.
+    ToBeMade,
+    /// In this file, as the database cannot hold them.
+    File(PathBuf),
+    /// Nowhere: the database cannot hold them, and no folder for such a file is configured.
+    Nowhere,
+}
+
+impl NumbersIn {
+    /// The same in words that go on after "numbers".
+    pub fn words(&self) -> String {
+        match self {
+            Self::Database => "are kept in the source's database".to_owned(),
+            Self::ToBeMade => "are kept in the source's database, once `redrive serve` or \
+                               `redrive migrate` has made Redrive's own tables there"
+                .to_owned(),
+            Self::File(path) => format!("are kept in {}", path.display()),
+            Self::Nowhere => "are not collected: the source's database cannot hold them. With \
+                              `state_dir`, they are kept in a file of Redrive's host"
+                .to_owned(),
+        }
+    }
+}
+
 /// What is known of a source's database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceInfo {
@@ -49,6 +80,8 @@ pub struct SourceInfo {
     pub schema_version: Option<i32>,
     /// What may be done.
     pub access: Access,
+    /// Where its numbers are kept.
+    pub numbers: NumbersIn,
     /// The database's clock minus ours, in milliseconds; 0 on `SQLite`.
     pub clock_skew_ms: i64,
 }

@@ -143,6 +143,7 @@ impl Report {
                     Access::ReadOnly { why, .. } => Some(why),
                     Access::ReadWrite => None,
                 },
+                "numbers": info.numbers.words(),
                 "clock_skew_ms": info.clock_skew_ms,
             }),
             Err(error) => json!({ "error": error.to_string() }),
@@ -182,6 +183,7 @@ fn write_info(out: &mut String, info: &SourceInfo) -> std::fmt::Result {
             }
         }
     }
+    writeln!(out, "  numbers {}", info.numbers.words())?;
     let skew = info.clock_skew_ms;
     let (ahead, size) = (skew >= 0, skew.unsigned_abs());
     let direction = if ahead { "ahead of" } else { "behind" };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use app::model::state::Instant;
-use app::ports::source::{Access, Dialect};
+use app::ports::source::{Access, Dialect, NumbersIn};
 use async_trait::async_trait;
 
 use super::*;
@@ -40,6 +40,7 @@ fn info(clock_skew_ms: i64) -> SourceInfo {
         server_version: "15.18".to_owned(),
         schema_version: Some(23),
         access: Access::ReadWrite,
+        numbers: NumbersIn::Database,
         clock_skew_ms,
     }
 }
@@ -73,7 +74,7 @@ async fn a_sound_database_is_well() {
     assert_eq!(
         report.text(),
         "Source prod\n  PostgreSQL 15.18, Hangfire schema version 23\n  may be read and acted \
-         upon\n  clocks agree within a second\n\n16 of 16 checks found nothing.\n"
+         upon\n  numbers are kept in the source's database\n  clocks agree within a second\n\n16 of 16 checks found nothing.\n"
     );
 }
 

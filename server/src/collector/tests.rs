@@ -8,6 +8,7 @@ mod index;
 #[path = "../../../app/src/model/collect/tests/indexed.rs"]
 mod indexed;
 mod insights;
+mod kept;
 mod odd;
 #[path = "../../../app/src/model/collect/tests/oracle.rs"]
 mod oracle;

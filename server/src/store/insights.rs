@@ -18,11 +18,16 @@ use app::model::state::Instant;
 use app::ports::error::StoreError;
 use sqlx::Error;
 
+use super::kept::hint;
+use super::sqlite::SqliteStore;
 pub(crate) use rows::Cells;
 pub(crate) use statements::{Statements, statements};
 
 /// Why nothing is read where the own tables are not there.
-pub(crate) const MISSING: &str = "Redrive's own tables are missing, or too old for its numbers";
+pub(crate) const MISSING: &str = concat!(
+    "Redrive's own tables are missing, too old for its numbers, or not to be read; ",
+    hint!()
+);
 
 /// Slots of an hour.
 const SLOTS: i64 = 6;
@@ -83,28 +88,63 @@ impl Asked {
     }
 }
 
+/// Picks one of the statements.
+pub(crate) type Which = fn(&Statements) -> &'static str;
+
+/// Takes a row of what a statement gives.
+pub(crate) type Take<A> = fn(&mut A, &dyn Cells) -> Result<(), Error>;
+
 /// Reads the own tables of one source.
 pub(crate) trait Reader: Sync {
-    /// A row of the driver's.
-    type Row: Cells;
-    /// The statements in this dialect.
-    const STATEMENTS: Statements;
-
-    /// Runs a statement in a read transaction, and takes each of its rows.
+    /// Runs a statement on the own tables in a read transaction, and takes each of its rows; `None`
+    /// where the tables are missing.
     ///
     /// # Errors
-    /// [`StoreError::Forbidden`] where the own tables are missing; else as the database's.
+    /// As the database's.
+    fn read_own<A: Default + Send + 'static>(
+        &self,
+        which: Which,
+        asked: Asked,
+        take: Take<A>,
+    ) -> impl Future<Output = Result<Option<A>, StoreError>> + Send;
+
+    /// The file that stands in for the own tables, where one may.
+    fn file(&self) -> Option<&SqliteStore>;
+
+    /// The same, on the file where the own tables are missing. What is not there yet is empty.
+    ///
+    /// # Errors
+    /// [`StoreError::Forbidden`] where the own tables are missing, and no file stands in for them;
+    /// else as the database's.
     fn read<A: Default + Send + 'static>(
         &self,
-        statement: &'static str,
+        which: Which,
         asked: Asked,
-        take: fn(&mut A, &Self::Row) -> Result<(), Error>,
-    ) -> impl Future<Output = Result<A, StoreError>> + Send;
+        take: Take<A>,
+    ) -> impl Future<Output = Result<A, StoreError>> + Send {
+        async move {
+            if let Some(all) = self.read_own(which, asked.clone(), take).await? {
+                return Ok(all);
+            }
+            let Some(file) = self.file() else {
+                return Err(StoreError::Forbidden(MISSING.to_owned()));
+            };
+            match file.read_own(which, asked, take).await {
+                Ok(found) => Ok(found.unwrap_or_default()),
+                Err(StoreError::Absent(_)) => Ok(A::default()),
+                Err(error @ StoreError::TimedOut(_)) => Err(error),
+                Err(error) => Err(StoreError::Unreadable(format!(
+                    "the numbers cannot be read from {}: {error}",
+                    file.path().display()
+                ))),
+            }
+        }
+    }
 }
 
 /// See [`app::ports::insights::InsightStore::coverage`].
 pub(crate) async fn coverage<R: Reader>(reader: &R) -> Result<Option<Coverage>, StoreError> {
-    let take = |found: &mut Option<Coverage>, row: &R::Row| {
+    let take = |found: &mut Option<Coverage>, row: &dyn Cells| {
         let position: Position = serde_json::from_str(&row.text("position")?)
             .map_err(|error| Error::Decode(error.into()))?;
         if position == Position::default() {
@@ -120,7 +160,7 @@ pub(crate) async fn coverage<R: Reader>(reader: &R) -> Result<Option<Coverage>, 
         Ok(())
     };
     reader
-        .read(R::STATEMENTS.coverage, Asked::default(), take)
+        .read(|all| all.coverage, Asked::default(), take)
         .await
 }
 
@@ -130,14 +170,13 @@ pub(crate) async fn first_attempts<R: Reader>(
     scope: &Scope,
     step: i64,
 ) -> Result<Vec<FirstAttemptsRow>, StoreError> {
-    let take = |rows: &mut Vec<_>, row: &R::Row| {
+    let take = |rows: &mut Vec<_>, row: &dyn Cells| {
         rows.push(rows::first_attempts(row)?);
         Ok(())
     };
     let asked = Asked::slots(scope, step);
-    let mut rows: Vec<FirstAttemptsRow> = reader
-        .read(R::STATEMENTS.first_attempts, asked, take)
-        .await?;
+    let mut rows: Vec<FirstAttemptsRow> =
+        reader.read(|all| all.first_attempts, asked, take).await?;
     // The databases do not agree on the order of texts.
     rows.sort_unstable_by(|a, b| (&a.kind, a.slot).cmp(&(&b.kind, b.slot)));
     Ok(rows)
@@ -149,12 +188,12 @@ pub(crate) async fn rounds<R: Reader>(
     scope: &Scope,
     step: i64,
 ) -> Result<Vec<RoundsRow>, StoreError> {
-    let take = |rows: &mut Vec<_>, row: &R::Row| {
+    let take = |rows: &mut Vec<_>, row: &dyn Cells| {
         rows.extend(rows::rounds(row)?);
         Ok(())
     };
     let asked = Asked::hours(scope, step);
-    let mut rows: Vec<RoundsRow> = reader.read(R::STATEMENTS.rounds, asked, take).await?;
+    let mut rows: Vec<RoundsRow> = reader.read(|all| all.rounds, asked, take).await?;
     rows.sort_unstable_by(|a, b| {
         let rest = |row: &RoundsRow| (row.later, row.end, row.number);
         (a.hour, &a.kind, rest(a)).cmp(&(b.hour, &b.kind, rest(b)))
@@ -171,7 +210,7 @@ pub(crate) async fn attempts<R: Reader>(
     reader: &R,
     scope: &Scope,
 ) -> Result<Vec<AttemptsRow>, StoreError> {
-    let take = |sums: &mut BTreeMap<AttemptsOf, AttemptSums>, row: &R::Row| {
+    let take = |sums: &mut BTreeMap<AttemptsOf, AttemptSums>, row: &dyn Cells| {
         let (key, more) = rows::attempts(row)?;
         let sums = sums.entry(key).or_default();
         sums.attempts += more.attempts;
@@ -180,7 +219,7 @@ pub(crate) async fn attempts<R: Reader>(
         Ok(())
     };
     let asked = Asked::hours(scope, 1);
-    let sums = reader.read(R::STATEMENTS.attempts, asked, take).await?;
+    let sums = reader.read(|all| all.attempts, asked, take).await?;
     let rows = sums.into_iter().filter(|(_, sums)| sums.attempts != 0);
     Ok(rows
         .map(|((kind, later, number, outcome), sums)| AttemptsRow {
@@ -198,7 +237,7 @@ pub(crate) async fn recovery<R: Reader>(
     reader: &R,
     scope: &Scope,
 ) -> Result<Vec<RecoveryRow>, StoreError> {
-    let take = |rows: &mut Vec<_>, row: &R::Row| {
+    let take = |rows: &mut Vec<_>, row: &dyn Cells| {
         rows.push(RecoveryRow {
             kind: rows::kind(row)?,
             exception: row.text("exception")?,
@@ -212,7 +251,7 @@ pub(crate) async fn recovery<R: Reader>(
         Ok(())
     };
     let asked = Asked::hours(scope, 1);
-    let mut rows: Vec<RecoveryRow> = reader.read(R::STATEMENTS.recovery, asked, take).await?;
+    let mut rows: Vec<RecoveryRow> = reader.read(|all| all.recovery, asked, take).await?;
     rows.sort_unstable_by(|a, b| (&a.kind, &a.exception).cmp(&(&b.kind, &b.exception)));
     Ok(rows)
 }
@@ -222,7 +261,7 @@ pub(crate) async fn delays<R: Reader>(
     reader: &R,
     scope: &Scope,
 ) -> Result<Vec<DelaysRow>, StoreError> {
-    let take = |rows: &mut Vec<_>, row: &R::Row| {
+    let take = |rows: &mut Vec<_>, row: &dyn Cells| {
         rows.push(DelaysRow {
             kind: rows::kind(row)?,
             of: rows::count(row, "retries")?,
@@ -237,14 +276,14 @@ pub(crate) async fn delays<R: Reader>(
         Ok(())
     };
     let asked = Asked::days(scope);
-    let mut rows: Vec<DelaysRow> = reader.read(R::STATEMENTS.delays, asked, take).await?;
+    let mut rows: Vec<DelaysRow> = reader.read(|all| all.delays, asked, take).await?;
     rows.sort_unstable_by(|a, b| (&a.kind, a.of, a.retry).cmp(&(&b.kind, b.of, b.retry)));
     Ok(rows)
 }
 
 /// See [`app::ports::insights::InsightStore::pending`].
 pub(crate) async fn pending<R: Reader>(reader: &R) -> Result<Pending, StoreError> {
-    let take = |pending: &mut Pending, row: &R::Row| {
+    let take = |pending: &mut Pending, row: &dyn Cells| {
         let (kind, label, value) = (rows::kind(row)?, row.text("label")?, row.int("value")?);
         if row.text("gauge")? == "pending-rounds" {
             pending.rounds.push((kind, label == "later", value));
@@ -254,7 +293,7 @@ pub(crate) async fn pending<R: Reader>(reader: &R) -> Result<Pending, StoreError
         Ok(())
     };
     let mut pending: Pending = reader
-        .read(R::STATEMENTS.pending, Asked::default(), take)
+        .read(|all| all.pending, Asked::default(), take)
         .await?;
     pending.rounds.sort_unstable();
     pending.recovery.sort_unstable();
@@ -263,12 +302,12 @@ pub(crate) async fn pending<R: Reader>(reader: &R) -> Result<Pending, StoreError
 
 /// See [`app::ports::insights::InsightStore::counted_queues`].
 pub(crate) async fn counted_queues<R: Reader>(reader: &R) -> Result<Vec<String>, StoreError> {
-    let take = |queues: &mut Vec<String>, row: &R::Row| {
+    let take = |queues: &mut Vec<String>, row: &dyn Cells| {
         queues.push(row.text("queue")?);
         Ok(())
     };
     let mut queues: Vec<String> = reader
-        .read(R::STATEMENTS.counted_queues, Asked::default(), take)
+        .read(|all| all.counted_queues, Asked::default(), take)
         .await?;
     queues.sort_unstable();
     Ok(queues)

@@ -18,12 +18,14 @@ mod job;
 mod layout;
 mod list;
 mod migrate;
+mod numbers;
 mod pool;
 mod recurring;
 mod servers;
 mod session;
 mod source;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -41,7 +43,9 @@ use pool::Pool;
 pub use session::{Session, Work, spawned};
 
 use crate::clock::SharedClock;
+use crate::store::kept::Kept;
 use crate::store::read_times::{Measured, ReadTimes};
+use crate::store::sqlite::SqliteStore;
 
 /// One Hangfire schema of a `PostgreSQL` database.
 #[derive(Clone)]
@@ -54,6 +58,8 @@ pub struct PostgresStore {
     limits: Limits,
     /// Connections to the database that holds the claims, where it is another one.
     claims: Option<Pool>,
+    /// The file that holds the numbers, where the database cannot.
+    kept: Option<Arc<Kept>>,
 }
 
 impl PostgresStore {
@@ -75,6 +81,7 @@ impl PostgresStore {
             own_tables: Arc::default(),
             limits: Limits::default(),
             claims: None,
+            kept: None,
         })
     }
 
@@ -103,6 +110,27 @@ impl PostgresStore {
             claims: Some(connect::pool(url, self.read_times().clone())?),
             ..self
         })
+    }
+
+    /// The same store, whose numbers lie in a file of the folder `dir` named after `source` where
+    /// the database cannot hold them. `only`: the database must not be written, whatever it would
+    /// allow.
+    #[must_use]
+    pub fn with_numbers_in(self, dir: &Path, source: &str, only: bool) -> Self {
+        let (place, database) = self.session.pool().place();
+        let parts = [place.as_str(), &database, self.session.schema()];
+        let beside =
+            |path: &Path| SqliteStore::beside(path, self.clock.clone(), self.read_times().clone());
+        let kept = Kept::new(dir, source, &parts, only, beside);
+        Self {
+            kept: Some(Arc::new(kept)),
+            ..self
+        }
+    }
+
+    /// The file that stands in for the own tables, where one may.
+    pub fn kept(&self) -> Option<&Arc<Kept>> {
+        self.kept.as_ref()
     }
 
     /// The connections to the claims.

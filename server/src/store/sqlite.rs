@@ -15,6 +15,7 @@ use sqlx::SqlitePool;
 use tokio::sync::Mutex;
 
 use crate::clock::SharedClock;
+use crate::store::kept::Kept;
 use crate::store::read_times::{Measured, ReadTimes};
 
 mod act;
@@ -35,6 +36,8 @@ mod jobs;
 mod layout;
 mod list;
 mod migrate;
+mod numbers;
+pub(in crate::store) mod own;
 mod recurring;
 mod rows;
 mod servers;
@@ -52,6 +55,8 @@ pub struct SqliteStore {
     limits: Limits,
     /// The file that holds the claims, where it is another one.
     claims: Option<Arc<SqliteStore>>,
+    /// The file that holds the numbers, where this one cannot.
+    kept: Option<Arc<Kept>>,
 }
 
 struct Inner {
@@ -94,7 +99,33 @@ impl SqliteStore {
             }),
             limits: Limits::default(),
             claims: None,
+            kept: None,
         }
+    }
+
+    /// A file that holds own tables alone, and stands in for those of a source.
+    pub(super) fn beside(path: &Path, clock: SharedClock, times: ReadTimes) -> Self {
+        Self::on(path, clock, None, false, times)
+    }
+
+    /// The same store, whose numbers lie in a file of the folder `dir` named after `source` where
+    /// this one cannot hold them.
+    #[must_use]
+    pub fn with_numbers_in(self, dir: &Path, source: &str) -> Self {
+        let only = self.inner.read_only.is_some();
+        let path = whole(&self.inner.path);
+        let file = path.to_string_lossy();
+        let beside =
+            |path: &Path| Self::beside(path, self.inner.clock.clone(), self.inner.times.clone());
+        Self {
+            kept: Some(Arc::new(Kept::new(dir, source, &[&file], only, beside))),
+            ..self
+        }
+    }
+
+    /// The file that stands in for the own tables, where one may.
+    pub fn kept(&self) -> Option<&Arc<Kept>> {
+        self.kept.as_ref()
     }
 
     /// The same store, whose claims lie in the file at `path`. A claim and its job then change in
@@ -169,6 +200,24 @@ impl SqliteStore {
             )
         })
     }
+}
+
+/// A path that stays the same however the file is named, also of one that is not there yet.
+fn whole(path: &Path) -> PathBuf {
+    let there = || {
+        let (dir, name) = (path.parent()?, path.file_name()?);
+        let dir = if dir.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            dir
+        };
+        Some(dir.canonicalize().ok()?.join(name))
+    };
+    path.canonicalize()
+        .ok()
+        .or_else(there)
+        .or_else(|| std::path::absolute(path).ok())
+        .unwrap_or_else(|| path.to_owned())
 }
 
 impl Measured for SqliteStore {

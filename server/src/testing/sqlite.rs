@@ -195,6 +195,23 @@ impl TestFile {
         file
     }
 
+    /// Takes Redrive's own tables out of it.
+    pub async fn drop_own_tables(&self) {
+        let mut connection = self.connect().await;
+        let names: Vec<String> = sqlx::query_scalar(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'redrive%'",
+        )
+        .fetch_all(&mut connection)
+        .await
+        .unwrap();
+        connection.close().await.unwrap();
+        for name in names {
+            self.run(&format!("DROP TABLE {name}")).await;
+        }
+        // From here on only who writes changes the file.
+        self.run("PRAGMA wal_checkpoint(TRUNCATE)").await;
+    }
+
     /// A connection of the test's own.
     pub async fn connect(&self) -> SqliteConnection {
         SqliteConnection::connect(self.path.to_str().unwrap())

@@ -124,6 +124,11 @@ fn sentence(why: WhyById) -> String {
         WhyById::NotReady(NotReady::NoTables) => {
             "Redrive’s own tables, which hold that order, cannot be used here".to_owned()
         }
+        WhyById::NotReady(NotReady::Apart) => {
+            "Redrive may not write this database, so that order is kept apart from the jobs, in a \
+             file, and cannot be joined with them"
+                .to_owned()
+        }
         WhyById::NotReady(NotReady::NotBegun) => {
             "no state row was read yet for the index that holds that order".to_owned()
         }

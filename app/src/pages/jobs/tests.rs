@@ -342,6 +342,7 @@ fn a_list_that_has_not_the_order_of_change_says_why() {
             "no state row was read yet",
         ),
         (WhyById::NotReady(NotReady::NoTables), "own tables"),
+        (WhyById::NotReady(NotReady::Apart), "apart from the jobs"),
         (
             WhyById::NotReady(NotReady::Behind { since }),
             "waited since 27 Nov 2026, 14:00:00.000 UTC",

@@ -1,5 +1,7 @@
 //! One database of either kind, with what a test asks of it.
 
+mod apart;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -10,8 +12,9 @@ use app::model::state::{Instant, StateName, StateRow};
 use app::ports::collector::CollectorStore;
 use app::ports::insights::InsightStore;
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, Row as _};
+use sqlx::{AssertSqlSafe, Row as _, SqliteConnection};
 
+pub(super) use self::apart::Apart;
 use super::oracle::Whole;
 use crate::clock::SystemClock;
 use crate::source::Store;
@@ -42,6 +45,8 @@ pub(super) struct Database {
     /// The same, for lists.
     pub(super) lists: Arc<dyn Store>,
     pub(super) kind: Kind,
+    /// Where its own tables are, if they are elsewhere.
+    pub(super) apart: Option<Apart>,
 }
 
 impl Database {
@@ -53,6 +58,7 @@ impl Database {
             store: Arc::new(store.clone()),
             lists: Arc::new(store),
             kind: Kind::Postgres(Box::new(database)),
+            apart: None,
         })
     }
 
@@ -67,6 +73,7 @@ impl Database {
             store: Arc::new(file.store.clone()),
             lists: Arc::new(file.store.clone()),
             kind: Kind::Sqlite(Box::new(file)),
+            apart: None,
         }
     }
 
@@ -79,6 +86,9 @@ impl Database {
 
     /// Another store on it, with connections of its own.
     pub(super) fn collecting(&self) -> Arc<dyn CollectorStore> {
+        if let Some(apart) = &self.apart {
+            return self.reopened(apart.dir.path()).0;
+        }
         match &self.kind {
             Kind::Postgres(database) => Arc::new(database.store()),
             Kind::Sqlite(file) => {
@@ -89,6 +99,9 @@ impl Database {
 
     /// What reads the numbers.
     pub(super) fn insights(&self) -> Arc<dyn InsightStore> {
+        if self.apart.is_some() {
+            return self.lists.clone();
+        }
         match &self.kind {
             Kind::Postgres(database) => Arc::new(database.store()),
             Kind::Sqlite(file) => Arc::new(file.store.clone()),
@@ -96,9 +109,11 @@ impl Database {
     }
 
     pub(super) fn name(&self) -> &'static str {
-        match self.kind {
-            Kind::Postgres(_) => "PostgreSQL",
-            Kind::Sqlite(_) => "SQLite",
+        match (&self.kind, &self.apart) {
+            (Kind::Postgres(_), None) => "PostgreSQL",
+            (Kind::Sqlite(_), None) => "SQLite",
+            (Kind::Postgres(_), Some(_)) => "PostgreSQL, numbers apart",
+            (Kind::Sqlite(_), Some(_)) => "SQLite, numbers apart",
         }
     }
 
@@ -130,17 +145,7 @@ impl Database {
                     .map(|row| (0..row.len()).map(|i| row.get(i)).collect());
                 cells.collect()
             }
-            Kind::Sqlite(file) => {
-                let rows = sqlx::query(AssertSqlSafe(sqlite.to_owned()))
-                    .fetch_all(&mut file.connect().await)
-                    .await
-                    .unwrap();
-                let cell = |row: &sqlx::sqlite::SqliteRow, i| row.get_unchecked(i);
-                let cells = rows
-                    .iter()
-                    .map(|row| (0..row.len()).map(|i| cell(row, i)).collect());
-                cells.collect()
-            }
+            Kind::Sqlite(file) => rows_of(&mut file.connect().await, sqlite).await,
         }
     }
 
@@ -212,7 +217,7 @@ impl Database {
              g.list, g.job_type, g.method, g.queue, g.exception, g.attempts";
         assert_eq!(self.wrong_sizes().await, Vec::<Vec<Option<String>>>::new());
         let rows = self
-            .texts(
+            .own_texts(
                 &format!(
                     "SELECT json_build_array({ROW})::text FROM redrive.failures f \
                      LEFT JOIN redrive.failure_groups g ON g.id = f.group_id ORDER BY f.job"
@@ -243,10 +248,10 @@ impl Database {
     pub(super) async fn numbers(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for table in TABLES {
-            let columns = match &self.kind {
-                Kind::Postgres(_) => Vec::new(),
-                Kind::Sqlite(_) => {
-                    self.texts(
+            let columns = match (&self.kind, &self.apart) {
+                (Kind::Postgres(_), None) => Vec::new(),
+                _ => {
+                    self.own_texts(
                         "",
                         &format!("SELECT name FROM pragma_table_info('redrive_{table}')"),
                     )
@@ -263,7 +268,7 @@ impl Database {
                 })
                 .collect();
             let rows = self
-                .texts(
+                .own_texts(
                     &format!("SELECT (to_jsonb(t) - 'source')::text FROM redrive.{table} t"),
                     &format!(
                         "SELECT json_object({}) FROM redrive_{table}",
@@ -295,7 +300,7 @@ impl Database {
 
     /// How many groups the index has.
     pub(super) async fn groups(&self) -> usize {
-        self.texts(
+        self.own_texts(
             "SELECT id::text FROM redrive.failure_groups",
             "SELECT CAST(id AS TEXT) FROM redrive_failure_groups",
         )
@@ -305,13 +310,25 @@ impl Database {
 
     /// How many jobs are remembered.
     pub(super) async fn remembered(&self) -> usize {
-        self.texts(
+        self.own_texts(
             "SELECT job::text FROM redrive.collector_job",
             "SELECT CAST(job AS TEXT) FROM redrive_collector_job",
         )
         .await
         .len()
     }
+}
+
+async fn rows_of(connection: &mut SqliteConnection, sql: &str) -> Vec<Vec<Option<String>>> {
+    let rows = sqlx::query(AssertSqlSafe(sql.to_owned()))
+        .fetch_all(connection)
+        .await
+        .unwrap();
+    let cell = |row: &sqlx::sqlite::SqliteRow, i| row.get_unchecked(i);
+    let cells = rows
+        .iter()
+        .map(|row| (0..row.len()).map(|i| cell(row, i)).collect());
+    cells.collect()
 }
 
 fn number(text: Option<&String>) -> i64 {

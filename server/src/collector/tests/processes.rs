@@ -20,14 +20,14 @@ use crate::testing::fixture::Fixture;
 #[tokio::test]
 async fn one_process_at_a_time_collects() {
     let fixture = story::jobs(3, 60);
-    for database in Database::both(&fixture).await {
+    for database in Database::everywhere(&fixture).await {
         let mut one = collector(&database.store, 20);
         let mut two = collector(&database.store, 20);
         assert_eq!(one.pass().await.unwrap(), Passed::More);
         assert_eq!(two.pass().await.unwrap(), Passed::Elsewhere);
         // The lease of one ends unnoticed, and the other one takes over.
         database
-            .execute(
+            .execute_own(
                 "UPDATE redrive.collector SET held_until = now() - interval '1 s'",
                 "UPDATE redrive_collector SET held_until = 0",
             )
@@ -83,7 +83,7 @@ async fn a_role_with_the_proposed_rights_collects() {
 #[tokio::test]
 async fn a_write_from_another_position_changes_nothing() {
     let fixture = story::jobs(4, 20);
-    for database in Database::both(&fixture).await {
+    for database in Database::everywhere(&fixture).await {
         let (store, me) = (&database.store, Uuid::from_u128(7));
         let lease = store.lease(me, Duration::from_mins(1)).await.unwrap();
         let from = lease.unwrap();
@@ -112,7 +112,7 @@ async fn a_write_from_another_position_changes_nothing() {
 async fn two_collectors_at_once_count_once() {
     let fixture = story::jobs(34, 300);
     let last = fixture.states.last().unwrap().id;
-    for database in Database::both(&fixture).await {
+    for database in Database::everywhere(&fixture).await {
         let stores = [database.store.clone(), database.collecting()];
         let end = Cell::new(0);
         let work = stores.iter().map(|store| async {
@@ -130,7 +130,7 @@ async fn two_collectors_at_once_count_once() {
                 }
                 // Whoever has the lease loses it.
                 database
-                    .execute(
+                    .execute_own(
                         "UPDATE redrive.collector SET held_until = now() - interval '1 s'",
                         "UPDATE redrive_collector SET held_until = 0",
                     )

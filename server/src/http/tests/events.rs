@@ -9,7 +9,7 @@ use app::model::collect::batch::JobRow;
 use app::model::data::StateData;
 use app::model::state::{Instant, ListState, StateName, StateRow};
 use app::ports::jobs::StateCounts;
-use app::ports::source::{Access, Dialect, SourceInfo};
+use app::ports::source::{Access, Dialect, NumbersIn, SourceInfo};
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use axum::response::Response;
@@ -51,6 +51,7 @@ fn snapshot(failed: i64) -> Snapshot {
             server_version: "3.50".into(),
             schema_version: None,
             access: Access::ReadWrite,
+            numbers: NumbersIn::Database,
             clock_skew_ms: 0,
         })),
         ..Snapshot::default()

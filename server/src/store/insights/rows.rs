@@ -6,7 +6,7 @@ use app::model::rates::Rate;
 use sqlx::Error;
 
 /// The columns of a row, whatever the driver.
-pub(crate) trait Cells: Send + 'static {
+pub(crate) trait Cells {
     /// A text; empty for none.
     fn text(&self, column: &str) -> Result<String, Error>;
     /// A whole number, where there is one.
@@ -22,18 +22,18 @@ pub(crate) trait Cells: Send + 'static {
     }
 }
 
-pub(super) fn kind(row: &impl Cells) -> Result<JobKind, Error> {
+pub(super) fn kind(row: &dyn Cells) -> Result<JobKind, Error> {
     Ok(JobKind {
         job_type: row.text("job_type")?,
         method: row.text("method")?,
     })
 }
 
-pub(super) fn count(row: &impl Cells, column: &str) -> Result<u32, Error> {
+pub(super) fn count(row: &dyn Cells, column: &str) -> Result<u32, Error> {
     Ok(u32::try_from(row.int(column)?.max(0)).unwrap_or(u32::MAX))
 }
 
-pub(super) fn first_attempts(row: &impl Cells) -> Result<FirstAttemptsRow, Error> {
+pub(super) fn first_attempts(row: &dyn Cells) -> Result<FirstAttemptsRow, Error> {
     let count = |column| Ok::<_, Error>(u64::try_from(row.int(column)?).unwrap_or_default());
     Ok(FirstAttemptsRow {
         kind: kind(row)?,
@@ -43,7 +43,7 @@ pub(super) fn first_attempts(row: &impl Cells) -> Result<FirstAttemptsRow, Error
 }
 
 /// None of an ending that is not known.
-pub(super) fn rounds(row: &impl Cells) -> Result<Option<RoundsRow>, Error> {
+pub(super) fn rounds(row: &dyn Cells) -> Result<Option<RoundsRow>, Error> {
     let end = match row.text("ending")?.as_str() {
         "succeeded" => RoundEnd::Succeeded,
         "gave-up" => RoundEnd::GaveUp,
@@ -62,7 +62,7 @@ pub(super) fn rounds(row: &impl Cells) -> Result<Option<RoundsRow>, Error> {
     }))
 }
 
-pub(super) fn attempts(row: &impl Cells) -> Result<(super::AttemptsOf, AttemptSums), Error> {
+pub(super) fn attempts(row: &dyn Cells) -> Result<(super::AttemptsOf, AttemptSums), Error> {
     let histogram = |counts, sum| {
         Ok::<_, Error>(Histogram {
             counts: row.counts(counts)?,

@@ -1,6 +1,8 @@
 //! The collector's reading and writing.
 
+mod astray;
 mod look;
+mod own;
 mod write;
 
 use std::time::Duration;
@@ -14,6 +16,7 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use super::PostgresStore;
+use crate::store::kept::Numbers;
 
 /// Rows of one batch: enough that what a transaction costs is small beside them, few enough that
 /// they are little memory.
@@ -29,15 +32,24 @@ impl CollectorStore for PostgresStore {
     }
 
     async fn lease(&self, holder: Uuid, lasts: Duration) -> Result<Option<Position>, StoreError> {
-        write::lease(self, holder, lasts).await
+        match self.choose().await? {
+            Numbers::Own => write::lease(self, holder, lasts).await,
+            Numbers::Kept(kept) => kept.lease(holder, lasts).await,
+            Numbers::Elsewhere => Ok(None),
+        }
     }
 
     async fn release(&self, holder: Uuid) -> Result<(), StoreError> {
-        write::release(self, holder).await
+        match self.numbers() {
+            Numbers::Own => write::release(self, holder).await,
+            Numbers::Kept(kept) => kept.file().release(holder).await,
+            Numbers::Elsewhere => Ok(()),
+        }
     }
 
     async fn look(&self, position: &Position, limit: u32) -> Result<Look, StoreError> {
-        look::look(self.session(), position, limit).await
+        let kept = self.numbers().reader().await?;
+        look::look(self.session(), kept, position, limit).await
     }
 
     async fn write(
@@ -47,7 +59,11 @@ impl CollectorStore for PostgresStore {
         to: &Position,
         changes: &Changes,
     ) -> Result<bool, StoreError> {
-        write::write(self, holder, from, to, changes).await
+        match self.numbers() {
+            Numbers::Own => write::write(self, holder, from, to, changes).await,
+            Numbers::Kept(kept) => kept.file().write(holder, from, to, changes).await,
+            Numbers::Elsewhere => Ok(false),
+        }
     }
 
     async fn gone(
@@ -55,10 +71,12 @@ impl CollectorStore for PostgresStore {
         after: i64,
         limit: u32,
     ) -> Result<(Vec<(i64, Memory)>, Option<i64>), StoreError> {
-        look::gone(self.session(), after, limit).await
+        let kept = self.numbers().reader().await?;
+        look::gone(self.session(), kept, after, limit).await
     }
 
     async fn astray(&self, position: &Position, after: i64) -> Result<Astray, StoreError> {
-        look::astray(self.session(), position, after).await
+        let kept = self.numbers().reader().await?;
+        astray::astray(self.session(), kept, position, after).await
     }
 }

@@ -78,12 +78,17 @@ pub fn display(url: &str) -> String {
     )
 }
 
-/// The same of options that were read before.
-pub(super) fn display_options(options: &PgConnectOptions) -> String {
-    let place = match options.get_socket() {
+/// Host and port, or the socket's path.
+pub(super) fn place(options: &PgConnectOptions) -> String {
+    match options.get_socket() {
         Some(socket) => socket.display().to_string(),
         None => format!("{}:{}", options.get_host(), options.get_port()),
-    };
+    }
+}
+
+/// The same of options that were read before.
+pub(super) fn display_options(options: &PgConnectOptions) -> String {
+    let place = place(options);
     let user = options.get_username();
     let database = options.get_database().unwrap_or(user);
     format!("postgres://{user}@{place}/{database}")

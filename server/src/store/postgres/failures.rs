@@ -8,6 +8,7 @@
 //! What was not collected yet is looked at beside the index, so that a list shows what the jobs say
 //! at this moment.
 
+mod apart;
 mod build;
 mod causes;
 
@@ -31,6 +32,7 @@ use super::migrate;
 use super::session::plan_for_values;
 use crate::store::failures::page::{Asked, Found, TAIL, Walk};
 use crate::store::failures::{Reach, StoredGroup, Wanted, matching, micros};
+use crate::store::kept::Numbers;
 use build::Build;
 
 /// So few groups are asked one by one at once.
@@ -76,6 +78,9 @@ impl FailureStore for PostgresStore {
                 "only failed and retrying jobs are indexed".to_owned(),
             ));
         };
+        if let Numbers::Kept(_) = self.numbers() {
+            return Ok(Indexed::NotReady(NotReady::Apart));
+        }
         let request = Arc::new(Request {
             is_nothing: holds_nul(filter),
             filter: filter.clone(),
@@ -102,6 +107,9 @@ impl FailureStore for PostgresStore {
     }
 
     async fn causes(&self, limit: u32) -> Result<Indexed<FailureCauses>, StoreError> {
+        if let Numbers::Kept(kept) = self.numbers() {
+            return self.kept_causes(kept.file(), limit).await;
+        }
         self.session()
             .read(move |conn, layout| {
                 Box::pin(async move {

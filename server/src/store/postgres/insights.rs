@@ -16,8 +16,10 @@ use sqlx::{Error, Row as _};
 
 use super::PostgresStore;
 use super::migrate;
+use super::numbers::TABLES;
 use crate::store::decode;
-use crate::store::insights::{self, Asked, Cells, MISSING, Reader, Statements, statements};
+use crate::store::insights::{self, Asked, Cells, Reader, Statements, Take, Which, statements};
+use crate::store::sqlite::SqliteStore;
 
 /// The schedule in the order of its index; jobs that went on meanwhile are not due any more.
 const DUE: &str = "
@@ -32,6 +34,11 @@ JOIN {s}.state c ON c.id = j.stateid AND c.jobid = j.id
 WHERE r.key = 'schedule' AND r.score <= $1::bigint AND j.statename = 'Scheduled'
   AND c.reason LIKE 'Retry attempt %'
 ORDER BY r.score, j.id LIMIT $2";
+
+const STATEMENTS: Statements = statements!(
+    "redrive.",
+    "(extract(epoch FROM c.updated_at) * 1000000)::bigint"
+);
 
 impl Cells for PgRow {
     fn text(&self, column: &str) -> Result<String, Error> {
@@ -55,22 +62,17 @@ impl Cells for PgRow {
 }
 
 impl Reader for PostgresStore {
-    type Row = PgRow;
-    const STATEMENTS: Statements = statements!(
-        "redrive.",
-        "(extract(epoch FROM c.updated_at) * 1000000)::bigint"
-    );
-
-    async fn read<A: Default + Send + 'static>(
+    async fn read_own<A: Default + Send + 'static>(
         &self,
-        statement: &'static str,
+        which: Which,
         asked: Asked,
-        take: fn(&mut A, &PgRow) -> Result<(), Error>,
-    ) -> Result<A, StoreError> {
+        take: Take<A>,
+    ) -> Result<Option<A>, StoreError> {
+        let statement = which(&STATEMENTS);
         let read = self.session().read(move |conn, layout| {
             let asked = asked.clone();
             Box::pin(async move {
-                if !migrate::are_readable(conn, &["source", "gauges"]).await? {
+                if !migrate::are_readable(conn, &TABLES).await? {
                     return Ok(None);
                 }
                 let mut rows = sqlx::query(statement)
@@ -89,8 +91,11 @@ impl Reader for PostgresStore {
                 Ok(Some(all))
             })
         });
-        read.await?
-            .ok_or_else(|| StoreError::Forbidden(MISSING.to_owned()))
+        read.await
+    }
+
+    fn file(&self) -> Option<&SqliteStore> {
+        self.kept().map(|kept| kept.file())
     }
 }
 

@@ -22,6 +22,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::conn::Conn;
+use super::connect;
 use crate::store::read_times::ReadTimes;
 
 /// Longest wait for a connection.
@@ -70,6 +71,13 @@ impl Pool {
             named: AtomicBool::new(named),
             times,
         }))
+    }
+
+    /// Where it connects to, and the database there.
+    pub(super) fn place(&self) -> (String, String) {
+        let options = &self.0.options;
+        let database = options.get_database().unwrap_or(options.get_username());
+        (connect::place(options), database.to_owned())
     }
 
     /// How long its reads took.

@@ -1,5 +1,7 @@
 //! What a source is, and what may be done with it.
 
+use std::sync::Arc;
+
 use app::ports::error::StoreError;
 use app::ports::source::{Access, Dialect, Source, SourceInfo};
 use async_trait::async_trait;
@@ -9,6 +11,8 @@ use super::PostgresStore;
 use super::conn::Conn;
 use super::layout::{Layout, NEWEST, quote};
 use super::migrate::{self, Own};
+use super::numbers::home;
+use crate::store::kept::{Home, numbers_in};
 
 /// Oldest schema version that actions know: from this one on instants have a zone.
 const OLDEST_TO_ACT: i32 = 19;
@@ -47,6 +51,7 @@ impl Source for PostgresStore {
             server_version: facts.version.clone(),
             schema_version: Some(layout.version),
             access: access(&layout, &facts),
+            numbers: numbers_in(self.kept().map(Arc::as_ref), facts.home),
             clock_skew_ms: facts.skew_ms,
         })
     }
@@ -63,6 +68,7 @@ struct Facts {
     missing: Vec<(String, String)>,
     may_create: bool,
     own: Own,
+    home: Home,
     /// Whether the role may write the own tables; only asked where they are there.
     own_writable: bool,
 }
@@ -105,6 +111,7 @@ impl PostgresStore {
                         may_create: row.try_get("may_create")?,
                         own_writable: own == Own::Current && own_writable(conn).await?,
                         own,
+                        home: home(conn).await?,
                     })
                 })
             })

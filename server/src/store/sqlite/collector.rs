@@ -17,6 +17,8 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use super::SqliteStore;
+use super::own::Own;
+use crate::store::kept::Numbers;
 
 /// Job servers wait while we write.
 const PACE: Pace = Pace {
@@ -31,17 +33,27 @@ impl CollectorStore for SqliteStore {
     }
 
     async fn lease(&self, holder: Uuid, lasts: Duration) -> Result<Option<Position>, StoreError> {
-        write::lease(self, holder, lasts).await
+        match self.choose().await? {
+            Numbers::Own => write::lease(self, holder, lasts).await,
+            Numbers::Kept(kept) => kept.lease(holder, lasts).await,
+            Numbers::Elsewhere => Ok(None),
+        }
     }
 
     async fn release(&self, holder: Uuid) -> Result<(), StoreError> {
-        write::release(self, holder).await
+        match self.numbers() {
+            Numbers::Own => write::release(self, holder).await,
+            Numbers::Kept(kept) => write::release(kept.file(), holder).await,
+            Numbers::Elsewhere => Ok(()),
+        }
     }
 
     async fn look(&self, position: &Position, limit: u32) -> Result<Look, StoreError> {
-        let position = position.clone();
-        self.read(move |c| Box::pin(async move { look::look(c, &position, limit).await }))
-            .await
+        let (kept, position) = (self.numbers().reader().await?, position.clone());
+        self.read(move |c| {
+            Box::pin(async move { look::look(c, Own::open(kept).await?, &position, limit).await })
+        })
+        .await
     }
 
     async fn write(
@@ -51,7 +63,11 @@ impl CollectorStore for SqliteStore {
         to: &Position,
         changes: &Changes,
     ) -> Result<bool, StoreError> {
-        write::write(self, holder, from, to, changes).await
+        match self.numbers() {
+            Numbers::Own => write::write(self, holder, from, to, changes).await,
+            Numbers::Kept(kept) => write::write(kept.file(), holder, from, to, changes).await,
+            Numbers::Elsewhere => Ok(false),
+        }
     }
 
     async fn gone(
@@ -59,13 +75,20 @@ impl CollectorStore for SqliteStore {
         after: i64,
         limit: u32,
     ) -> Result<(Vec<(i64, Memory)>, Option<i64>), StoreError> {
-        self.read(move |c| Box::pin(look::gone(c, after, limit)))
-            .await
+        let kept = self.numbers().reader().await?;
+        self.read(move |c| {
+            Box::pin(async move { look::gone(c, Own::open(kept).await?, after, limit).await })
+        })
+        .await
     }
 
     async fn astray(&self, position: &Position, after: i64) -> Result<Astray, StoreError> {
-        let position = position.clone();
-        self.read(move |c| Box::pin(async move { astray::astray(c, &position, after).await }))
-            .await
+        let (kept, position) = (self.numbers().reader().await?, position.clone());
+        self.read(move |c| {
+            Box::pin(
+                async move { astray::astray(c, Own::open(kept).await?, &position, after).await },
+            )
+        })
+        .await
     }
 }

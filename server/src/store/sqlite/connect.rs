@@ -1,5 +1,6 @@
 //! Opening a file as it is, and creating one of our own.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -69,7 +70,7 @@ fn identity(path: &Path) -> Result<(u64, u64), StoreError> {
     use std::os::unix::fs::MetadataExt;
     match std::fs::metadata(path) {
         Ok(file) => Ok((file.dev(), file.ino())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
             Err(StoreError::Absent(format!(
                 "there is no file {}",

@@ -5,6 +5,7 @@
 //! What was not collected yet is looked at beside the index, so that a list shows what the jobs say
 //! at this moment.
 
+mod apart;
 mod causes;
 
 use app::model::state::Instant;
@@ -20,6 +21,7 @@ use super::sql::CURRENT;
 use super::{SqliteStore, filter, list, migrate, rows};
 use crate::store::failures::page::{Asked, Found, TAIL, Walk};
 use crate::store::failures::{Reach, StoredGroup, Wanted, matching, micros};
+use crate::store::kept::Numbers;
 
 /// Rows of the list that are walked before the groups are asked one by one.
 const WALK: i64 = 2_000;
@@ -58,6 +60,9 @@ impl FailureStore for SqliteStore {
                 "only failed and retrying jobs are indexed".to_owned(),
             ));
         };
+        if let Numbers::Kept(_) = self.numbers() {
+            return Ok(Indexed::NotReady(NotReady::Apart));
+        }
         let filter = filter.clone();
         let asked = Asked::new(anchor, limit.clamp(1, 200));
         let now = self.inner.clock.now();
@@ -84,6 +89,9 @@ impl FailureStore for SqliteStore {
     }
 
     async fn causes(&self, limit: u32) -> Result<Indexed<FailureCauses>, StoreError> {
+        if let Numbers::Kept(kept) = self.numbers() {
+            return self.kept_causes(kept.file(), limit).await;
+        }
         let now = self.inner.clock.now();
         self.read(move |c| {
             Box::pin(async move {

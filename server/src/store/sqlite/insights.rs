@@ -14,12 +14,10 @@ use futures::TryStreamExt as _;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, Error};
 
+use super::numbers::there;
 use super::sql::{CALL, CURRENT};
 use super::{SqliteStore, rows};
-use crate::store::insights::{self, Asked, Cells, MISSING, Reader, Statements, statements};
-
-const EXISTS: &str = "SELECT count(*) AS n FROM sqlite_master \
-     WHERE name IN ('redrive_source', 'redrive_gauges')";
+use crate::store::insights::{self, Asked, Cells, Reader, Statements, Take, Which, statements};
 
 /// Every source of a file is this one.
 const SCHEMA: &str = "main";
@@ -36,6 +34,8 @@ fn due_sql() -> String {
          WHERE substr(c.Reason, 1, 14) = 'Retry attempt ' ORDER BY d.score, d.id LIMIT ?2"
     )
 }
+
+const STATEMENTS: Statements = statements!("redrive_", "c.updated_at");
 
 impl Cells for SqliteRow {
     fn text(&self, column: &str) -> Result<String, Error> {
@@ -57,19 +57,16 @@ impl Cells for SqliteRow {
 }
 
 impl Reader for SqliteStore {
-    type Row = SqliteRow;
-    const STATEMENTS: Statements = statements!("redrive_", "c.updated_at");
-
-    async fn read<A: Default + Send + 'static>(
+    async fn read_own<A: Default + Send + 'static>(
         &self,
-        statement: &'static str,
+        which: Which,
         asked: Asked,
-        take: fn(&mut A, &SqliteRow) -> Result<(), Error>,
-    ) -> Result<A, StoreError> {
+        take: Take<A>,
+    ) -> Result<Option<A>, StoreError> {
+        let statement = which(&STATEMENTS);
         let read = Self::read(self, move |c| {
             Box::pin(async move {
-                let exists = sqlx::query(EXISTS).fetch_one(&mut *c).await?;
-                if rows::int(&exists, "n")? != Some(2) {
+                if !there(c).await? {
                     return Ok(None);
                 }
                 let mut rows = sqlx::query(statement)
@@ -88,8 +85,11 @@ impl Reader for SqliteStore {
                 Ok(Some(all))
             })
         });
-        read.await?
-            .ok_or_else(|| StoreError::Forbidden(MISSING.to_owned()))
+        read.await
+    }
+
+    fn file(&self) -> Option<&SqliteStore> {
+        self.kept().map(|kept| kept.file())
     }
 }
 

@@ -111,6 +111,12 @@ async fn register(
     connection: &mut SqliteConnection,
     clock: &SharedClock,
 ) -> Result<(), sqlx::Error> {
+    let registered = sqlx::query("SELECT 1 FROM redrive_source WHERE hangfire_schema = 'main'")
+        .fetch_optional(&mut *connection)
+        .await?;
+    if registered.is_some() {
+        return Ok(());
+    }
     sqlx::query(
         "INSERT INTO redrive_source (id, hangfire_schema, registered_at) VALUES (?, 'main', ?) \
          ON CONFLICT DO NOTHING",
@@ -159,9 +165,14 @@ impl SqliteStore {
         let clock = self.inner.clock.clone();
         let task = tokio::spawn(async move {
             let mut connection = writer.acquire().await?;
-            if let Own::Behind(version) = state(&mut connection).await? {
-                run(&mut connection, &clock, "redrive", REDRIVE, version).await?;
-                register(&mut connection, &clock).await?;
+            match state(&mut connection).await? {
+                Own::Behind(version) => {
+                    run(&mut connection, &clock, "redrive", REDRIVE, version).await?;
+                    register(&mut connection, &clock).await?;
+                }
+                // Whoever made the tables may have been stopped before the last step.
+                Own::Current => register(&mut connection, &clock).await?,
+                Own::Newer(_) => {}
             }
             Ok::<_, sqlx::Error>(())
         });

@@ -1,5 +1,7 @@
 //! [`Source`] on `SQLite`.
 
+use std::sync::Arc;
+
 use app::ports::error::StoreError;
 use app::ports::source::{Access, Dialect, Source, SourceInfo};
 use async_trait::async_trait;
@@ -7,6 +9,7 @@ use async_trait::async_trait;
 use super::connect::Opened;
 use super::migrate::Own;
 use super::{SqliteStore, migrate, rows};
+use crate::store::kept::numbers_in;
 
 #[async_trait]
 impl Source for SqliteStore {
@@ -31,11 +34,13 @@ impl Source for SqliteStore {
                 },
             },
         };
+        let home = self.home(&opened).await?;
         Ok(SourceInfo {
             dialect: Dialect::Sqlite,
             server_version: version.unwrap_or_default(),
             schema_version: None,
             access,
+            numbers: numbers_in(self.kept().map(Arc::as_ref), home),
             clock_skew_ms: 0,
         })
     }

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use app::model::collect::batch::{Batch, JobRow};
 use app::model::collect::position::{Around, Position, Writers};
-use app::model::collect::{Job, Memory, Stray};
+use app::model::collect::{Job, Memory};
 use app::model::data::StateData;
 use app::model::invocation::Arguments;
 use app::model::state::{Instant, StateName, StateRow};
-use app::ports::collector::{Astray, Look};
+use app::ports::collector::Look;
 use app::ports::error::StoreError;
 use sqlx::postgres::PgRow;
-use sqlx::{Error, Row as _};
+use sqlx::{Error, Row as _, SqlitePool};
 
+use super::own::Own;
 use crate::store::decode;
-use crate::store::failures::micros;
 use crate::store::postgres::conn::Conn;
 use crate::store::postgres::layout::Layout;
 use crate::store::postgres::list::created_at;
@@ -67,62 +67,17 @@ JOIN pg_catalog.pg_database d ON d.oid = l.database
 WHERE d.datname = current_database() AND l.locktype = 'relation' AND l.granted
   AND l.mode = 'RowExclusiveLock' AND l.relation = to_regclass($1)::oid";
 
-const MEMORIES: &str = "
-SELECT m.job, m.memory FROM redrive.collector_job m
-JOIN redrive.source s ON s.id = m.source
-WHERE s.hangfire_schema = $1 AND (m.job = ANY($2))
-UNION
-SELECT m.job, m.memory FROM redrive.collector_job m
-JOIN redrive.source s ON s.id = m.source
-WHERE s.hangfire_schema = $1 AND m.undecided";
-
 const JOBS: &str = "
 SELECT j.id::bigint AS id, j.stateid::bigint AS current_row, {utc j.createdat} AS created_at,
   {without j.invocationdata Arguments} AS invocation
 FROM {s}.job j WHERE j.id = ANY($1)";
 
-/// So many jobs are compared with the index at once, and so many strays are taken in.
-const WINDOW: i64 = 10_000;
-const STRAYS: i64 = 2_000;
-
-const WINDOW_END: &str = "
-SELECT max(w.id)::bigint AS last, count(*) AS jobs FROM (
-  SELECT j.id FROM {s}.job j WHERE j.id > $1 ORDER BY j.id LIMIT $2) w";
-
-/// Jobs whose row in the index is missing or another one than the job's own.
-const STRAY: &str = "
-SELECT j.id::bigint AS id, j.stateid::bigint AS current_row, {utc j.createdat} AS created_at,
-  {without j.invocationdata Arguments} AS invocation, j.statename = 'Failed' AS is_failed
-FROM {s}.job j
-LEFT JOIN {s}.state c ON c.id = CASE j.statename WHEN 'Scheduled' THEN j.stateid END
-  AND c.jobid = j.id
-LEFT JOIN redrive.failures f ON f.job = j.id
-  AND f.source = (SELECT s.id FROM redrive.source s WHERE s.hangfire_schema = $1)
-WHERE j.id > $2 AND j.id <= $3
-  AND (j.statename = 'Failed' OR (j.statename = 'Scheduled' AND c.reason LIKE 'Retry attempt %'))
-  AND COALESCE(j.stateid, 0) <= $4
-  AND (f.job IS NULL OR f.state_id <> COALESCE(j.stateid, 0)
-    OR f.list <> CASE j.statename WHEN 'Failed' THEN 'failed' ELSE 'retrying' END)
-ORDER BY j.id LIMIT $5";
-
-const STALE: &str = "
-SELECT f.job, f.changed_at FROM redrive.failures f
-WHERE f.source = (SELECT s.id FROM redrive.source s WHERE s.hangfire_schema = $1)
-  AND f.job > $2 AND f.job <= $3 AND NOT EXISTS (
-    SELECT 1 FROM {s}.job j WHERE j.id = f.job AND COALESCE(j.stateid, 0) = f.state_id
-      AND j.statename = CASE f.list WHEN 'failed' THEN 'Failed' ELSE 'Scheduled' END)
-ORDER BY f.job LIMIT $4";
-
-const GONE: &str = "
-SELECT m.job, m.memory, EXISTS (SELECT 1 FROM {s}.job j WHERE j.id = m.job) AS there
-FROM (SELECT m.job, m.memory FROM redrive.collector_job m
-  JOIN redrive.source s ON s.id = m.source
-  WHERE s.hangfire_schema = $1 AND m.job > $2 ORDER BY m.job LIMIT $3) m
-ORDER BY m.job";
+const THERE: &str = "SELECT j.id::bigint FROM {s}.job j WHERE j.id = ANY($1)";
 
 /// See [`app::ports::collector::CollectorStore::look`].
 pub(super) async fn look(
     session: &Session,
+    kept: Option<SqlitePool>,
     position: &Position,
     limit: u32,
 ) -> Result<Look, StoreError> {
@@ -135,12 +90,14 @@ pub(super) async fn look(
     session
         .read(move |conn, layout| {
             let (position, before) = (Arc::clone(&position), before.clone());
+            let kept = kept.clone();
             Box::pin(async move {
+                let mut own = Own::open(kept).await?;
                 let highest = sqlx::query(layout.sql(HIGHEST))
                     .bind(table(&layout))
                     .fetch_one(&mut *conn)
                     .await?;
-                let (batch, is_cut) = batch(conn, &layout, &position, limit).await?;
+                let (batch, is_cut) = batch(conn, &layout, &mut own, &position, limit).await?;
                 let after = writers(conn, &layout).await?;
                 Ok(Look {
                     batch,
@@ -172,6 +129,7 @@ async fn writers(conn: &mut Conn, layout: &Layout) -> Result<Writers, Error> {
 async fn batch(
     conn: &mut Conn,
     layout: &Layout,
+    own: &mut Own,
     position: &Position,
     limit: u32,
 ) -> Result<(Batch, bool), Error> {
@@ -202,7 +160,7 @@ async fn batch(
         .map(job_row)
         .collect::<Result<_, _>>()?;
     let read: HashSet<i64> = rows.iter().map(|row| row.job).collect();
-    let memories = memories(conn, layout, read.iter().copied().collect()).await?;
+    let memories = own.memories(conn, layout, &read).await?;
     let older = older(conn, layout, position, &rows, &memories).await?;
     let ids: Vec<i64> = read
         .into_iter()
@@ -210,17 +168,7 @@ async fn batch(
         .collect::<HashSet<i64>>()
         .into_iter()
         .collect();
-    let jobs = if ids.is_empty() {
-        HashMap::new()
-    } else {
-        sqlx::query(layout.sql(JOBS))
-            .bind(ids)
-            .fetch_all(conn)
-            .await?
-            .iter()
-            .map(job)
-            .collect::<Result<_, _>>()?
-    };
+    let jobs = jobs(conn, layout, ids).await?;
     let batch = Batch {
         rows,
         jobs,
@@ -230,25 +178,22 @@ async fn batch(
     Ok((batch, is_cut))
 }
 
-async fn memories(
+/// Jobs as they are.
+pub(super) async fn jobs(
     conn: &mut Conn,
     layout: &Layout,
-    jobs: Vec<i64>,
-) -> Result<HashMap<i64, Memory>, Error> {
-    sqlx::query(MEMORIES)
-        .bind(layout.schema())
-        .bind(jobs)
+    ids: Vec<i64>,
+) -> Result<HashMap<i64, Job>, Error> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    sqlx::query(layout.sql(JOBS))
+        .bind(ids)
         .fetch_all(conn)
         .await?
         .iter()
-        .map(remembered)
+        .map(job)
         .collect()
-}
-
-fn remembered(row: &PgRow) -> Result<(i64, Memory), Error> {
-    let memory: &str = row.try_get("memory")?;
-    let memory = serde_json::from_str(memory).map_err(|error| Error::Decode(error.into()))?;
-    Ok((row.try_get("job")?, memory))
 }
 
 /// Rows that were read before, of jobs that are not remembered, and of jobs of which a row came
@@ -275,7 +220,7 @@ async fn older(
 }
 
 /// Rows of jobs that were read before the position.
-async fn rows_of(
+pub(super) async fn rows_of(
     conn: &mut Conn,
     layout: &Layout,
     position: &Position,
@@ -322,108 +267,26 @@ fn job(row: &PgRow) -> Result<(i64, Job), Error> {
 /// See [`app::ports::collector::CollectorStore::gone`].
 pub(super) async fn gone(
     session: &Session,
+    kept: Option<SqlitePool>,
     after: i64,
     limit: u32,
 ) -> Result<(Vec<(i64, Memory)>, Option<i64>), StoreError> {
     session
         .read(move |conn, layout| {
+            let kept = kept.clone();
             Box::pin(async move {
-                let found = sqlx::query(layout.sql(GONE))
-                    .bind(layout.schema())
-                    .bind(after)
-                    .bind(i64::from(limit))
+                let mut own = Own::open(kept).await?;
+                let mut memories = own.memories_after(conn, &layout, after, limit).await?;
+                let last = memories.last().map(|(job, _)| *job);
+                let ids: Vec<i64> = memories.iter().map(|(job, _)| *job).collect();
+                let there: Vec<i64> = sqlx::query_scalar(layout.sql(THERE))
+                    .bind(ids)
                     .fetch_all(conn)
                     .await?;
-                let mut gone = Vec::new();
-                let mut last = None;
-                for row in &found {
-                    last = Some(row.try_get("job")?);
-                    if !row.try_get::<bool, _>("there")? {
-                        gone.push(remembered(row)?);
-                    }
-                }
-                Ok((gone, last))
+                let there: HashSet<i64> = there.into_iter().collect();
+                memories.retain(|(job, _)| !there.contains(job));
+                Ok((memories, last))
             })
         })
         .await
-}
-
-/// See [`app::ports::collector::CollectorStore::astray`].
-pub(super) async fn astray(
-    session: &Session,
-    position: &Position,
-    after: i64,
-) -> Result<Astray, StoreError> {
-    let position = Arc::new(position.clone());
-    session
-        .read(move |conn, layout| {
-            let position = Arc::clone(&position);
-            Box::pin(async move { compared(conn, &layout, &position, after).await })
-        })
-        .await
-}
-
-async fn compared(
-    conn: &mut Conn,
-    layout: &Layout,
-    position: &Position,
-    after: i64,
-) -> Result<Astray, Error> {
-    let window = sqlx::query(layout.sql(WINDOW_END))
-        .bind(after)
-        .bind(WINDOW)
-        .fetch_one(&mut *conn)
-        .await?;
-    let is_end = window.try_get::<i64, _>("jobs")? < WINDOW;
-    let end: Option<i64> = window.try_get("last")?;
-    let mut last = end.filter(|_| !is_end);
-    let found = sqlx::query(layout.sql(STRAY))
-        .bind(layout.schema())
-        .bind(after)
-        .bind(last.unwrap_or(i64::MAX))
-        .bind(position.watermark)
-        .bind(STRAYS)
-        .fetch_all(&mut *conn)
-        .await?;
-    let mut found = found
-        .iter()
-        .map(|row| Ok((job(row)?, row.try_get::<bool, _>("is_failed")?)))
-        .collect::<Result<Vec<_>, Error>>()?;
-    if found.len() >= usize::try_from(STRAYS).unwrap_or(usize::MAX) {
-        last = found.last().map(|((id, _), _)| *id);
-    }
-    let stale = sqlx::query(layout.sql(STALE))
-        .bind(layout.schema())
-        .bind(after)
-        .bind(last.unwrap_or(i64::MAX))
-        .bind(WINDOW)
-        .fetch_all(&mut *conn)
-        .await?
-        .iter()
-        .map(|row| Ok((row.try_get("job")?, micros(row.try_get("changed_at")?))))
-        .collect::<Result<_, Error>>()?;
-    let ids: Vec<i64> = found.iter().map(|((id, _), _)| *id).collect();
-    let (mut memories, mut rows) = if ids.is_empty() {
-        (HashMap::new(), HashMap::new())
-    } else {
-        let rows = rows_of(conn, layout, position, ids.clone()).await?;
-        (memories(conn, layout, ids).await?, rows)
-    };
-    let strays = found
-        .drain(..)
-        .map(|((id, job), is_failed)| {
-            let stray = Stray {
-                job,
-                is_failed,
-                memory: memories.remove(&id),
-                rows: rows.remove(&id).unwrap_or_default(),
-            };
-            (id, stray)
-        })
-        .collect();
-    Ok(Astray {
-        strays,
-        stale,
-        last,
-    })
 }

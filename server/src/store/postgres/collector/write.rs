@@ -9,6 +9,7 @@ use sqlx::Error;
 use uuid::Uuid;
 
 use crate::clock::SharedClock;
+use crate::store::kept::hint;
 use crate::store::postgres::act::audit::source;
 use crate::store::postgres::conn::{Conn, begin};
 use crate::store::postgres::migrate::{self, Own};
@@ -217,7 +218,7 @@ fn unreadable(error: &serde_json::Error) -> Halt {
 async fn own_tables(conn: &mut Conn) -> Result<(), Halt> {
     let why = match migrate::own(conn).await? {
         Own::Current => return Ok(()),
-        Own::Behind(_) => "Redrive's own tables are missing or old",
+        Own::Behind(_) => concat!("Redrive's own tables are missing or old; ", hint!()),
         Own::Newer(_) => "Redrive's own tables were made by a newer Redrive",
         Own::Hidden => migrate::HIDDEN,
     };

@@ -12,6 +12,7 @@ use app::ports::collector::Look;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
+use crate::store::sqlite::own::{self, Own, json};
 use crate::store::sqlite::rows;
 use crate::store::sqlite::sql::{CALL, NEWEST};
 
@@ -43,28 +44,20 @@ const HIGHEST: &str = "SELECT (SELECT max(Id) FROM State) AS highest, \
 
 const HIGHEST_ALONE: &str = "SELECT max(Id) AS highest, NULL AS given FROM State";
 
-const MEMORIES: &str = "SELECT job, memory FROM redrive_collector_job \
-     WHERE source = (SELECT id FROM redrive_source WHERE hangfire_schema = 'main') \
-     AND (job IN (SELECT value FROM json_each(?)) OR undecided)";
-
-const GONE: &str = "SELECT m.job AS job, m.memory AS memory, \
-     EXISTS (SELECT 1 FROM Job j WHERE j.Id = m.job) AS there FROM redrive_collector_job m \
-     WHERE m.source = (SELECT id FROM redrive_source WHERE hangfire_schema = 'main') \
-     AND m.job > ? ORDER BY m.job LIMIT ?";
+const THERE: &str = "SELECT j.Id AS id FROM Job j WHERE j.Id IN (SELECT value FROM json_each(?))";
 
 /// The current row is the newest one, if it names the job's state; else the job is just changing.
-fn jobs_sql() -> String {
+fn settled() -> String {
     format!(
-        "SELECT j.Id AS id, j.CreatedAt AS created_at, {CALL}, \
-         (SELECT s.Id FROM State s WHERE s.Id = {NEWEST} \
-         AND s.Name = j.StateName COLLATE NOCASE) AS current_row \
-         FROM Job j WHERE j.Id IN (SELECT value FROM json_each(?))"
+        "(SELECT s.Id FROM State s WHERE s.Id = {NEWEST} \
+         AND s.Name = j.StateName COLLATE NOCASE)"
     )
 }
 
 /// See [`app::ports::collector::CollectorStore::look`].
 pub(super) async fn look(
     connection: &mut SqliteConnection,
+    mut own: Own,
     position: &Position,
     limit: u32,
 ) -> Result<Look, sqlx::Error> {
@@ -87,16 +80,10 @@ pub(super) async fn look(
         .map(job_row)
         .collect::<Result<_, _>>()?;
     let read: HashSet<i64> = rows.iter().map(|row| row.job).collect();
-    let memories = memories(connection, &read).await?;
+    let memories = own::memories(own.beside(connection), &read).await?;
     let older = older(connection, position, &read, &memories).await?;
     let ids: HashSet<i64> = read.into_iter().chain(memories.keys().copied()).collect();
-    let jobs = sqlx::query(AssertSqlSafe(jobs_sql()))
-        .bind(json(&ids))
-        .fetch_all(connection)
-        .await?
-        .iter()
-        .map(job)
-        .collect::<Result<_, _>>()?;
+    let jobs = jobs(connection, &settled(), &ids).await?;
     Ok(Look {
         batch: Batch {
             rows,
@@ -111,30 +98,23 @@ pub(super) async fn look(
     })
 }
 
-/// Ids as a JSON array.
-fn json(ids: &HashSet<i64>) -> String {
-    let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
-    format!("[{}]", ids.join(","))
-}
-
-pub(super) async fn memories(
+/// Jobs as they are, with their current row as this piece of SQL finds it.
+pub(super) async fn jobs(
     connection: &mut SqliteConnection,
-    jobs: &HashSet<i64>,
-) -> Result<HashMap<i64, Memory>, sqlx::Error> {
-    sqlx::query(MEMORIES)
-        .bind(json(jobs))
+    current: &str,
+    ids: &HashSet<i64>,
+) -> Result<HashMap<i64, Job>, sqlx::Error> {
+    let sql = format!(
+        "SELECT j.Id AS id, j.CreatedAt AS created_at, {CALL}, {current} AS current_row \
+         FROM Job j WHERE j.Id IN (SELECT value FROM json_each(?))"
+    );
+    sqlx::query(AssertSqlSafe(sql))
+        .bind(json(ids))
         .fetch_all(connection)
         .await?
         .iter()
-        .map(remembered)
+        .map(job)
         .collect()
-}
-
-fn remembered(row: &SqliteRow) -> Result<(i64, Memory), sqlx::Error> {
-    let memory = rows::text(row, "memory")?.unwrap_or_default();
-    let memory =
-        serde_json::from_str(&memory).map_err(|error| sqlx::Error::Decode(error.into()))?;
-    Ok((rows::int(row, "job")?.unwrap_or_default(), memory))
 }
 
 /// Rows that were read before, of jobs that are not remembered. A job newer than any so far has
@@ -189,7 +169,7 @@ fn job_row(row: &SqliteRow) -> Result<JobRow, sqlx::Error> {
     })
 }
 
-pub(super) fn job(row: &SqliteRow) -> Result<(i64, Job), sqlx::Error> {
+fn job(row: &SqliteRow) -> Result<(i64, Job), sqlx::Error> {
     let invocation = rows::invocation(row, Arguments::TooLarge)?;
     let created_at = rows::instant(row, "created_at")?;
     Ok((
@@ -201,21 +181,21 @@ pub(super) fn job(row: &SqliteRow) -> Result<(i64, Job), sqlx::Error> {
 /// See [`app::ports::collector::CollectorStore::gone`].
 pub(super) async fn gone(
     connection: &mut SqliteConnection,
+    mut own: Own,
     after: i64,
     limit: u32,
 ) -> Result<(Vec<(i64, Memory)>, Option<i64>), sqlx::Error> {
-    let found = sqlx::query(GONE)
-        .bind(after)
-        .bind(i64::from(limit))
+    let mut memories = own::memories_after(own.beside(connection), after, limit).await?;
+    let last = memories.last().map(|(job, _)| *job);
+    let ids = memories.iter().map(|(job, _)| *job).collect();
+    let found = sqlx::query(THERE)
+        .bind(json(&ids))
         .fetch_all(connection)
         .await?;
-    let mut gone = Vec::new();
-    let mut last = None;
+    let mut there = HashSet::new();
     for row in &found {
-        last = rows::int(row, "job")?;
-        if rows::int(row, "there")? == Some(0) {
-            gone.push(remembered(row)?);
-        }
+        there.extend(rows::int(row, "id")?);
     }
-    Ok((gone, last))
+    memories.retain(|(job, _)| !there.contains(job));
+    Ok((memories, last))
 }

@@ -8,6 +8,7 @@ use app::ports::error::StoreError;
 use sqlx::{Connection, SqliteConnection};
 use uuid::Uuid;
 
+use crate::store::kept::hint;
 use crate::store::rollups::{IndexRows, Rows};
 use crate::store::sqlite::migrate::{self, Own};
 use crate::store::sqlite::work::Work;
@@ -164,7 +165,10 @@ where
         let done = async {
             let why = match migrate::state(&mut transaction).await? {
                 Own::Current => None,
-                Own::Behind(_) => Some("Redrive's own tables are missing in the file, or old"),
+                Own::Behind(_) => Some(concat!(
+                    "Redrive's own tables are missing in the file, or old; ",
+                    hint!()
+                )),
                 Own::Newer(_) => Some("Redrive's own tables were made by a newer Redrive"),
             };
             if let Some(why) = why {
