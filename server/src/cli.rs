@@ -54,6 +54,15 @@ pub struct Database {
     pub config: Option<PathBuf>,
 }
 
+/// Where Redrive keeps what a source's database cannot hold.
+#[derive(Debug, Clone, Args)]
+pub struct State {
+    /// A folder for the numbers of sources whose databases cannot hold them: read-only ones. It is
+    /// made where it is missing.
+    #[arg(long = "state-dir", env = "REDRIVE_STATE_DIR")]
+    pub dir: Option<PathBuf>,
+}
+
 /// How to listen.
 #[derive(Debug, Clone, Args)]
 pub struct Listening {
@@ -82,6 +91,9 @@ pub struct Serving {
     /// Which database.
     #[command(flatten)]
     pub database: Database,
+    /// What is kept on this host.
+    #[command(flatten)]
+    pub state: State,
     /// How to listen.
     #[command(flatten)]
     pub listening: Listening,
@@ -127,6 +139,9 @@ pub struct CheckOptions {
     /// Which database.
     #[command(flatten)]
     pub database: Database,
+    /// What is kept on this host.
+    #[command(flatten)]
+    pub state: State,
     /// Print the report as JSON.
     #[arg(long)]
     pub json: bool,
@@ -158,6 +173,19 @@ impl Database {
     }
 }
 
+impl CheckOptions {
+    /// The folder for numbers: the option, else the file's.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn state_dir(&self) -> Result<Option<PathBuf>, ConfigError> {
+        Ok(match &self.state.dir {
+            Some(dir) => Some(dir.clone()),
+            None => self.database.file()?.state_dir,
+        })
+    }
+}
+
 impl Serving {
     /// Puts command line, environment and file together.
     ///
@@ -176,6 +204,7 @@ impl Serving {
         {
             config.base_path = config::base_path(base)?;
         }
+        config.state_dir = self.state.dir.clone().or(file.state_dir);
         if self.listening.hosts.is_empty() {
             config.hosts = file.hosts;
         }
@@ -199,6 +228,7 @@ impl Listening {
             base_path: config::base_path(self.base_path.as_deref().unwrap_or_default())?,
             hosts: self.hosts.clone(),
             operator: self.operator.clone().unwrap_or_else(os_user),
+            state_dir: None,
             sources,
         })
     }
@@ -211,4 +241,41 @@ fn os_user() -> String {
         .filter_map(|name| std::env::var(name).ok())
         .find(|name| !name.is_empty())
         .unwrap_or_else(|| "unknown".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn the_folder_for_numbers_is_the_options_or_the_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("redrive.toml");
+        let text = "state_dir = \"/of/file\"\n[[source]]\nname = \"a\"\ndatabase = \"a.db\"\n";
+        std::fs::write(&file, text).unwrap();
+        let file = file.to_str().unwrap();
+        for (command, wanted) in [
+            (vec!["serve", "--config", file], Some("/of/file")),
+            (
+                vec!["serve", "--config", file, "--state-dir", "/of/option"],
+                Some("/of/option"),
+            ),
+            (vec!["serve", "--database", "a.db"], None),
+            (vec!["check", "--config", file], Some("/of/file")),
+            (
+                vec!["check", "--database", "a.db", "--state-dir", "/of/option"],
+                Some("/of/option"),
+            ),
+        ] {
+            let all = ["redrive"].iter().chain(&command);
+            let found = match Cli::try_parse_from(all).unwrap().command {
+                Command::Serve(serving) => serving.config().unwrap().state_dir,
+                Command::Check(options) => options.state_dir().unwrap(),
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(found.as_deref(), wanted.map(Path::new), "{command:?}");
+        }
+    }
 }

@@ -22,6 +22,8 @@ pub struct ConfigFile {
     pub hosts: Vec<String>,
     /// Name of the operator, for the audit.
     pub operator: Option<String>,
+    /// Folder for the numbers of sources whose databases cannot hold them.
+    pub state_dir: Option<PathBuf>,
     /// The sources.
     #[serde(default, rename = "source")]
     pub sources: Vec<SourceConfig>,
@@ -147,6 +149,8 @@ pub struct Config {
     pub hosts: Vec<String>,
     /// Name of the operator, for the audit: configured, else the OS user's.
     pub operator: String,
+    /// Folder for the numbers of sources whose databases cannot hold them.
+    pub state_dir: Option<PathBuf>,
     /// At least one source.
     pub sources: Vec<SourceConfig>,
 }
@@ -272,6 +276,7 @@ mod tests {
             base_path: String::new(),
             hosts: Vec::new(),
             operator: "ada".into(),
+            state_dir: None,
             sources: names
                 .iter()
                 .map(|name| SourceConfig {
@@ -316,6 +321,7 @@ mod tests {
         let file: ConfigFile = toml::from_str(
             r#"
             operator = "ada"
+            state_dir = "/var/lib/redrive"
             [[source]]
             name = "prod"
             label = "Bookstore"
@@ -325,6 +331,10 @@ mod tests {
             "#,
         )
         .unwrap();
+        assert_eq!(
+            file.state_dir.as_deref(),
+            Some(Path::new("/var/lib/redrive"))
+        );
         let source = &file.sources[0];
         assert!(source.is_postgres());
         assert_eq!(

@@ -1,5 +1,6 @@
 //! `redrive serve`.
 
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,8 +61,9 @@ pub async fn run_with(config: Config, extra: Option<Extra>) -> anyhow::Result<()
         tokio::spawn(extra(stop.clone()));
     }
     let mut sources = Vec::new();
+    let state_dir = config.state_dir.as_deref();
     for source in config.sources {
-        sources.push(watch_source(source, &clock, &stop).await?);
+        sources.push(watch_source(source, state_dir, &clock, &stop).await?);
     }
     let links = Links::new(&config.base_path);
     let root = links.root();
@@ -82,13 +84,20 @@ pub async fn run_with(config: Config, extra: Option<Extra>) -> anyhow::Result<()
 /// Opens a source, brings its own tables up to date where it may, and starts looking at it.
 async fn watch_source(
     config: SourceConfig,
+    state_dir: Option<&Path>,
     clock: &SharedClock,
     stop: &CancellationToken,
 ) -> anyhow::Result<SourceHandle> {
     let claims = Arc::new(SourceClaims::of(&config)?);
-    let (store, demo) = open(&config, clock.clone(), stop).await?;
+    let (store, demo) = open(&config, state_dir, clock.clone(), stop).await?;
     let (sender, live) = watch::channel(Snapshot::default());
-    if !config.read_only {
+    if config.read_only && state_dir.is_none() {
+        tracing::info!(
+            source = config.name,
+            "nothing is collected here, as the source is read-only: with state_dir, its numbers \
+             are kept in a file of this host"
+        );
+    } else {
         let store: Arc<dyn CollectorStore> = store.clone();
         let collected = collector::run(store, clock.clone(), sender.clone(), stop.clone());
         tokio::spawn(collected);
@@ -116,6 +125,7 @@ async fn watch_source(
 /// holds something else, is no error: its pages say so and recover by themselves.
 async fn open(
     config: &SourceConfig,
+    state_dir: Option<&Path>,
     clock: SharedClock,
     stop: &CancellationToken,
 ) -> anyhow::Result<(Arc<dyn Store>, watch::Receiver<Option<String>>)> {
@@ -130,6 +140,9 @@ async fn open(
                 .with_claims_in(claims)
                 .with_context(|| format!("source {}, the database of its claims", config.name))?;
         }
+        if let Some(dir) = state_dir {
+            store = store.with_numbers_in(dir, &config.name, config.read_only);
+        }
         if !config.read_only {
             say_failed_migration(config, store.migrate().await);
         }
@@ -138,6 +151,9 @@ async fn open(
     let mut store = SqliteStore::lazy(&config.sqlite_path(), clock, config.why_not_written());
     if let Some(claims) = claims {
         store = store.with_claims_in(&sqlite_path(claims));
+    }
+    if let Some(dir) = state_dir {
+        store = store.with_numbers_in(dir, &config.name);
     }
     let reader = store.reader().await;
     if !config.read_only {
@@ -210,7 +226,10 @@ mod tests {
 
     async fn opened(config: &SourceConfig) -> Arc<dyn Store> {
         let stop = CancellationToken::new();
-        open(config, Arc::new(SystemClock), &stop).await.unwrap().0
+        open(config, None, Arc::new(SystemClock), &stop)
+            .await
+            .unwrap()
+            .0
     }
 
     fn recorded() -> Vec<u8> {
@@ -259,6 +278,34 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), recorded());
     }
 
+    /// Not even where its numbers are collected.
+    #[tokio::test]
+    async fn numbers_of_a_read_only_source_lie_beside_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, state) = (dir.path().join("jobs.db"), dir.path().join("state"));
+        std::fs::write(&path, recorded()).unwrap();
+        let stop = CancellationToken::new();
+        let clock: SharedClock = Arc::new(SystemClock);
+        let watched = watch_source(source(&path, true), Some(&state), &clock, &stop);
+        let mut source = watched.await.unwrap();
+        let collected = |seen: &Snapshot| seen.collecting.caught_up && seen.totals.is_some();
+        source.live.wait_for(collected).await.unwrap();
+        let highest = source.live.borrow().collecting.highest;
+        let coverage = source.store.coverage().await.unwrap().unwrap();
+        assert!(coverage.watermark == highest && highest > 0, "{coverage:?}");
+        let files: Vec<_> = std::fs::read_dir(&state).unwrap().collect();
+        assert!(!files.is_empty());
+        stop.cancel();
+        assert_eq!(std::fs::read(&path).unwrap(), recorded());
+        // Without the folder nothing is collected, and it is said how that would change.
+        let stop = CancellationToken::new();
+        let alone = watch_source(source.config.as_ref().clone(), None, &clock, &stop);
+        let alone = alone.await.unwrap();
+        let missing = alone.store.coverage().await.unwrap_err();
+        assert!(missing.to_string().contains("state_dir"), "{missing}");
+        stop.cancel();
+    }
+
     #[tokio::test]
     async fn a_demo_is_labelled_also_where_it_is_only_read() {
         let dir = tempfile::tempdir().unwrap();
@@ -271,7 +318,7 @@ mod tests {
         let stop = CancellationToken::new();
         for read_only in [false, true] {
             let config = source(&path, read_only);
-            let (_, demo) = open(&config, SharedClock::clone(&clock), &stop)
+            let (_, demo) = open(&config, None, SharedClock::clone(&clock), &stop)
                 .await
                 .unwrap();
             let demo = demo.borrow().clone().unwrap();
@@ -285,7 +332,7 @@ mod tests {
         let path = dir.path().join("demo.db");
         let clock: SharedClock = Arc::new(SystemClock);
         let (config, stop) = (source(&path, false), CancellationToken::new());
-        let (_store, mut demo) = open(&config, SharedClock::clone(&clock), &stop)
+        let (_store, mut demo) = open(&config, None, SharedClock::clone(&clock), &stop)
             .await
             .unwrap();
         assert_eq!(*demo.borrow(), None);

@@ -10,7 +10,7 @@ use app::model::state::Instant;
 use app::pages::document::{self, PageContext};
 use app::pages::messages;
 use app::ports::error::StoreError;
-use app::ports::source::{Access, SourceInfo};
+use app::ports::source::{Access, NumbersIn, SourceInfo};
 use axum::Json;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
@@ -434,6 +434,7 @@ fn foot(snapshot: &Snapshot) -> Vec<String> {
         server_version,
         schema_version,
         clock_skew_ms,
+        numbers,
         ..
     }) = snapshot.info.as_deref()
     else {
@@ -444,6 +445,9 @@ fn foot(snapshot: &Snapshot) -> Vec<String> {
         Some(version) => format!("{system}, schema {version}"),
         None => system,
     }];
+    if matches!(numbers, NumbersIn::File(_)) {
+        lines.push("its numbers go to a file of Redrive's host".to_owned());
+    }
     if clock_skew_ms.abs() >= 1_000 {
         let seconds = clock_skew_ms.abs() / 1_000;
         let which = if *clock_skew_ms > 0 {

@@ -124,7 +124,7 @@ impl Kept {
         let chosen = self.choice(home);
         if self.chosen.swap(chosen, Ordering::Relaxed) != chosen && chosen == KEPT {
             let file = self.file.path().display();
-            tracing::info!(%file, "the numbers of a source are kept in a file");
+            tracing::info!(%file, "the numbers of a source go to a file of this host");
         }
         self.chosen()
     }
