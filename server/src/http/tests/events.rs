@@ -87,6 +87,13 @@ impl Watched {
         router(self.state.clone()).oneshot(request).await.unwrap()
     }
 
+    /// How often the database was asked.
+    fn reads(&self) -> u64 {
+        let counted = self.state.sources()[0].store.read_times().counted();
+        let ends = counted.iter();
+        ends.map(|end| end.get_histogram().get_sample_count()).sum()
+    }
+
     async fn stream(&self, uri: &str) -> Stream {
         let response = self.get(uri).await;
         assert_eq!(response.status(), StatusCode::OK, "{uri}");
@@ -241,7 +248,9 @@ async fn sixty_four_viewers_ask_the_database_as_little_as_one() {
         let charts = watched.get("/s/main/charts").await;
         assert_eq!(charts.status(), StatusCode::OK);
     }
-    // What does ask it cannot be answered.
+    assert_eq!(watched.reads(), 0);
+    // What does ask it is counted, and cannot be answered.
     let page = watched.get("/s/main").await;
     assert_eq!(page.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_ne!(watched.reads(), 0);
 }
