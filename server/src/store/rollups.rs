@@ -7,7 +7,7 @@ use app::model::collect::{
     Gauge, Increments, RecoveryKey, RecoverySums, RoundKey, RoundSums, server_number,
 };
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Rows to add, as JSON; none for tables to which nothing is added.
 #[derive(Debug, Default)]
@@ -52,8 +52,16 @@ pub struct IndexRows {
     pub failures: Option<String>,
     /// Jobs that are to have no row.
     pub left: Vec<i64>,
-    /// All of these jobs, each once: their groups are counted before and after.
+    /// All of these jobs, each once.
     pub touched: Vec<i64>,
+    /// How many of them each group has afterwards.
+    pub sizes: Sizes,
+}
+
+#[derive(Serialize)]
+struct Growth {
+    id: i64,
+    jobs: i64,
 }
 
 #[derive(Serialize)]
@@ -98,6 +106,7 @@ impl IndexRows {
         if changes.failures.is_empty() {
             return Ok(rows);
         }
+        let left: HashSet<i64> = rows.left.iter().copied().collect();
         let mut groups = BTreeMap::new();
         let mut failures = Vec::with_capacity(changes.failures.len());
         for (job, failure) in &changes.failures {
@@ -105,12 +114,42 @@ impl IndexRows {
             groups
                 .entry(row.group_id)
                 .or_insert_with(|| group_row(row.group_id, &failure.group));
+            if !left.contains(job) {
+                *rows.sizes.0.entry(row.group_id).or_default() += 1;
+            }
             failures.push(row);
         }
         let groups: Vec<GroupRow<'_>> = groups.into_values().collect();
         rows.groups = Some(serde_json::to_string(&groups)?);
         rows.failures = Some(serde_json::to_string(&failures)?);
         Ok(rows)
+    }
+}
+
+/// How many of the jobs that a batch touches each group has afterwards.
+#[derive(Debug, Default)]
+pub struct Sizes(BTreeMap<i64, i64>);
+
+impl Sizes {
+    /// By how much groups grow, as JSON; `None` where none does. `before` are the groups of the same
+    /// jobs before the batch, each as often as it had any.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn growth(self, before: &[i64]) -> Result<Option<String>, serde_json::Error> {
+        let mut growth = self.0;
+        for group in before {
+            *growth.entry(*group).or_default() -= 1;
+        }
+        growth.retain(|_, jobs| *jobs != 0);
+        if growth.is_empty() {
+            return Ok(None);
+        }
+        let rows: Vec<Growth> = growth
+            .into_iter()
+            .map(|(id, jobs)| Growth { id, jobs })
+            .collect();
+        serde_json::to_string(&rows).map(Some)
     }
 }
 

@@ -287,7 +287,7 @@ impl Database {
 
     /// Groups whose size is not the number of their rows: size and number.
     pub(super) async fn wrong_sizes(&self) -> Vec<Vec<Option<String>>> {
-        self.texts(
+        self.own_texts(
             "SELECT g.jobs::text, n.jobs::text FROM redrive.failure_groups g CROSS JOIN LATERAL \
              (SELECT count(*) AS jobs FROM redrive.failures f WHERE f.group_id = g.id) n \
              WHERE g.jobs <> n.jobs",

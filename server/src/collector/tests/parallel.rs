@@ -211,7 +211,7 @@ async fn parallel_writers_are_counted_while_rows_expire() {
     let (_, expired, (position, with_gaps)) =
         futures::join!(writing, expire(server, &shared, seen), collecting);
     assert!(expired > 50, "{expired} jobs expired meanwhile");
-    assert!(with_gaps > 10, "{with_gaps} passes met a gap");
+    assert_ne!(with_gaps, 0, "no pass met a gap");
     let log = shared.log.into_inner().unwrap();
     let rows: usize = log.values().map(|job| job.rows.len()).sum();
     assert_eq!(position.gaps(), []);

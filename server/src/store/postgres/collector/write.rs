@@ -137,12 +137,14 @@ ON CONFLICT (source, job) DO UPDATE SET list = excluded.list, changed_at = exclu
 
 const LEFT: &str = "DELETE FROM redrive.failures WHERE source = $1 AND job = ANY($2)";
 
-/// Takes the rows of some jobs from the sizes of their groups (-1), or adds them (1).
-const SIZES: &str = "
-UPDATE redrive.failure_groups g SET jobs = g.jobs + $3::bigint * n.jobs
-FROM (SELECT f.group_id, count(*) AS jobs FROM redrive.failures f
-  WHERE f.source = $1 AND f.job = ANY($2) GROUP BY f.group_id) n
-WHERE g.source = $1 AND g.id = n.group_id";
+/// The groups of some jobs; by key, whatever the table's size.
+const HELD: &str = "
+SELECT f.group_id FROM redrive.failures f WHERE f.source = $1 AND f.job = ANY($2)";
+
+const RESIZE: &str = "
+UPDATE redrive.failure_groups g SET jobs = g.jobs + r.jobs
+FROM json_to_recordset($2::json) AS r(id bigint, jobs bigint)
+WHERE g.source = $1 AND g.id = r.id";
 
 const PRUNE: &str = "DELETE FROM redrive.failure_groups WHERE source = $1 AND jobs = 0";
 
@@ -338,8 +340,8 @@ impl Written {
                     .await?;
             }
         }
-        let touched = self.index.touched;
-        size(conn, source, &touched, -1).await?;
+        let held = held(conn, source, &self.index.touched).await?;
+        let growth = self.index.sizes.growth(&held).map_err(|e| unreadable(&e))?;
         let tables = [
             (ATTEMPTS, self.rows.attempts),
             (FIRST_ATTEMPTS, self.rows.first_attempts),
@@ -349,6 +351,7 @@ impl Written {
             (GAUGES, self.rows.gauges),
             (GROUPS, self.index.groups),
             (FAILURES, self.index.failures),
+            (RESIZE, growth),
         ];
         for (statement, rows) in tables {
             if let Some(rows) = rows {
@@ -377,7 +380,6 @@ impl Written {
                     .await?;
             }
         }
-        size(conn, source, &touched, 1).await?;
         if self.prune {
             sqlx::query(PRUNE).bind(source).execute(conn).await?;
         }
@@ -385,14 +387,13 @@ impl Written {
     }
 }
 
-async fn size(conn: &mut Conn, source: Uuid, jobs: &[i64], sign: i64) -> Result<(), Error> {
-    if !jobs.is_empty() {
-        sqlx::query(SIZES)
-            .bind(source)
-            .bind(jobs)
-            .bind(sign)
-            .execute(conn)
-            .await?;
+async fn held(conn: &mut Conn, source: Uuid, jobs: &[i64]) -> Result<Vec<i64>, Error> {
+    if jobs.is_empty() {
+        return Ok(Vec::new());
     }
-    Ok(())
+    sqlx::query_scalar(HELD)
+        .bind(source)
+        .bind(jobs)
+        .fetch_all(conn)
+        .await
 }

@@ -113,18 +113,13 @@ const FAILURES: &str = "INSERT INTO redrive_failures (source, job, list, changed
 const LEFT: &str = "DELETE FROM redrive_failures WHERE source = ?1 \
      AND job IN (SELECT value FROM json_each(?2))";
 
-/// Takes the rows of some jobs from the sizes of their groups, or adds them.
-macro_rules! sizes {
-    ($sign:literal) => {
-        concat!(
-            "UPDATE redrive_failure_groups AS g SET jobs = g.jobs ",
-            $sign,
-            " n.jobs FROM (SELECT f.group_id AS id, count(*) AS jobs FROM json_each(?2) t \
-             CROSS JOIN redrive_failures f ON f.source = ?1 AND f.job = t.value GROUP BY 1) n \
-             WHERE g.source = ?1 AND g.id = n.id"
-        )
-    };
-}
+/// The groups of some jobs.
+const HELD: &str = "SELECT f.group_id AS id FROM json_each(?2) t \
+     CROSS JOIN redrive_failures f ON f.source = ?1 AND f.job = t.value";
+
+const RESIZE: &str = "UPDATE redrive_failure_groups AS g SET jobs = g.jobs + r.jobs \
+     FROM (SELECT value ->> 'id' AS id, value ->> 'jobs' AS jobs FROM json_each(?2)) r \
+     WHERE g.source = ?1 AND g.id = r.id";
 
 const PRUNE: &str = "DELETE FROM redrive_failure_groups WHERE source = ?1 AND jobs = 0";
 
@@ -332,6 +327,13 @@ impl Written {
                     .await?;
             }
         }
+        let held: Vec<i64> = sqlx::query_scalar(HELD)
+            .bind(source)
+            .bind(self.touched)
+            .fetch_all(&mut *connection)
+            .await?;
+        let growth = self.index.sizes.growth(&held);
+        let growth = growth.map_err(|error| sqlx::Error::Encode(error.into()))?;
         let tables = [
             (ATTEMPTS, self.rows.attempts),
             (FIRST_ATTEMPTS, self.rows.first_attempts),
@@ -341,11 +343,10 @@ impl Written {
             (GAUGES, self.rows.gauges),
             (REMEMBER, Some(self.memories)),
             (FORGET, Some(self.forgotten)),
-            (sizes!("-"), Some(self.touched.clone())),
             (GROUPS, self.index.groups),
             (FAILURES, self.index.failures),
             (LEFT, Some(self.left)),
-            (sizes!("+"), Some(self.touched)),
+            (RESIZE, growth),
         ];
         for (statement, rows) in tables {
             if let Some(rows) = rows {
