@@ -317,7 +317,7 @@ pub fn attempts_page(page: AttemptsPage) -> AnyView {
 }
 
 pub(crate) use kinds::policy_words;
-pub use messages::{not_collected, title as not_collected_title};
+pub use messages::{not_collected, not_kept, title as not_collected_title};
 
 fn sections(page: &AttemptsPage, kinds: &Kinds, links: &SourceLinks) -> AnyView {
     view! {

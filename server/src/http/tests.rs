@@ -43,12 +43,19 @@ struct Answer {
 impl Site {
     /// Two sources over one recorded file: `main`, and `locked`, which is configured read-only.
     async fn at(base: &'static str) -> Self {
+        Self::of(base, true).await
+    }
+
+    /// With or without own tables.
+    async fn of(base: &'static str, own_tables: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("hangfire.db");
         std::fs::copy(RECORDED, &file).unwrap();
         let clock: SharedClock = Arc::new(SystemClock);
         let store = Arc::new(SqliteStore::open(&file, clock.clone()).await.unwrap());
-        store.migrate().await.unwrap();
+        if own_tables {
+            store.migrate().await.unwrap();
+        }
         let source = |name: &str, read_only| SourceHandle {
             config: Arc::new(SourceConfig {
                 name: name.to_owned(),
@@ -212,6 +219,20 @@ async fn a_slash_too_many_at_the_end_is_taken_away() {
         let to = answer.headers.get(header::LOCATION);
         assert!(to.is_none_or(|to| to == "/%5Celsewhere.test"), "{to:?}");
     }
+}
+
+/// A source whose database must not be written, and for which nothing stands in.
+#[tokio::test]
+async fn attempts_that_are_not_counted_say_what_would_change_it() {
+    let site = Site::of("", false).await;
+    let answer = site.get("/s/locked/attempts").await;
+    assert_eq!(answer.status, StatusCode::OK);
+    for words in ["attempts of this source are not counted", "state_dir"] {
+        assert!(answer.body.contains(words), "{words}: {}", answer.body);
+    }
+    let (status, body) = site.get_json("/s/locked/attempts").await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(body["message"].as_str().unwrap().contains("state_dir"));
 }
 
 #[tokio::test]

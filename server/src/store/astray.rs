@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use app::model::state::Instant;
+use app::model::collect::{Job, Memory, Stray};
+use app::model::state::{Instant, StateRow};
+use app::ports::collector::Astray;
 
 use super::failures::micros;
 
@@ -69,6 +71,31 @@ pub(crate) struct Differing {
     pub(crate) stale: Vec<(i64, Instant)>,
     /// The last job that was compared; `None` at the end.
     pub(crate) last: Option<i64>,
+}
+
+impl Differing {
+    /// The same with what is known of the strays. Jobs that went away meanwhile are none.
+    pub(crate) fn told(
+        self,
+        mut jobs: HashMap<i64, Job>,
+        mut memories: HashMap<i64, Memory>,
+        mut rows: HashMap<i64, Vec<StateRow>>,
+    ) -> Astray {
+        let strays = self.strays.into_iter().filter_map(|(id, is_failed)| {
+            let stray = Stray {
+                job: jobs.remove(&id)?,
+                is_failed,
+                memory: memories.remove(&id),
+                rows: rows.remove(&id).unwrap_or_default(),
+            };
+            Some((id, stray))
+        });
+        Astray {
+            strays: strays.collect(),
+            stale: self.stale,
+            last: self.last,
+        }
+    }
 }
 
 /// Compares jobs and entries of a window, both by rising id. With `most` strays it ends early. Jobs

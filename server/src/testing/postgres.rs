@@ -154,6 +154,18 @@ impl TestDatabase {
         format!("{}_{word}", self.name)
     }
 
+    /// Makes a role that may read the schema `hangfire`, and nothing else.
+    pub async fn reader(&self, word: &str) -> String {
+        let role = self.role(word);
+        self.execute(&format!(
+            "CREATE ROLE \"{role}\" LOGIN PASSWORD '{role}'; \
+             GRANT USAGE ON SCHEMA hangfire TO \"{role}\"; \
+             GRANT SELECT ON ALL TABLES IN SCHEMA hangfire TO \"{role}\""
+        ))
+        .await;
+        role
+    }
+
     /// A store on its schema `hangfire`, by the system's clock.
     pub fn store(&self) -> PostgresStore {
         PostgresStore::connect(&self.url, "hangfire", Arc::new(SystemClock)).unwrap()

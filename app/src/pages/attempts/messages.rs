@@ -1,4 +1,4 @@
-//! What stands there where there are no numbers: five cases, never in the same words.
+//! What stands there where there are no numbers: six cases, never in the same words.
 
 use leptos::prelude::*;
 
@@ -56,6 +56,27 @@ pub fn not_collected(source: &str, collecting: &Collecting) -> AnyView {
         reading(collecting)
     };
     view! { <div class="page-h"><h1>"Attempts"</h1></div> {content} }.into_any()
+}
+
+/// The database lets nothing be counted, nor does anything stand in for it.
+pub fn not_kept(source: &str, why: &str) -> AnyView {
+    let links = page_context().links.source(source);
+    let offers = vec![
+        ("Overview".to_owned(), links.overview()),
+        ("Failed jobs".to_owned(), links.state(ListState::Failed)),
+    ];
+    let words = view! { {visible(why)} ". Lists and jobs are shown all the same." };
+    view! {
+        <div class="page-h"><h1>"Attempts"</h1></div>
+        {message(
+            Tone::Warn,
+            "i-attempts",
+            "The attempts of this source are not counted",
+            words,
+            offers,
+        )}
+    }
+    .into_any()
 }
 
 /// How far the first reading has got.

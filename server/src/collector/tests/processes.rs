@@ -58,13 +58,7 @@ async fn a_role_with_the_proposed_rights_collects() {
     let Kind::Postgres(server) = &database.kind else {
         return;
     };
-    let role = server.role("collector");
-    server
-        .execute(&format!(
-            "CREATE ROLE \"{role}\" LOGIN; GRANT USAGE ON SCHEMA hangfire TO \"{role}\"; \
-             GRANT SELECT ON ALL TABLES IN SCHEMA hangfire TO \"{role}\""
-        ))
-        .await;
+    let role = server.reader("collector").await;
     let store =
         PostgresStore::connect(&server.url_as(&role), "hangfire", Arc::new(SystemClock)).unwrap();
     while let Access::ReadOnly { remedy, .. } = store.info().await.unwrap().access {

@@ -9,6 +9,7 @@ use app::model::collect::position::Position;
 use app::model::rates::SLOT_SECONDS;
 use app::pages::attempts::{
     AttemptsPage, Collecting, Given, Plan, Rows, attempts_page, not_collected, not_collected_title,
+    not_kept,
 };
 use app::ports::error::StoreError;
 use app::ports::insights::InsightStore;
@@ -36,6 +37,12 @@ pub async fn show(
     let page = match read(&visit, &source, view, collecting.clone()).await {
         Ok(Some(page)) => page,
         Ok(None) => return empty(visit, &source, collecting),
+        Err(StoreError::Forbidden(why)) if !visit.wants_json() => {
+            let name = source.config.name.clone();
+            return visit.page(StatusCode::OK, "Attempts", Section::Attempts, move || {
+                not_kept(&name, &why)
+            });
+        }
         Err(error) => return visit.failed(Section::Attempts, &error),
     };
     let status = match page.error() {

@@ -32,14 +32,7 @@ impl Database {
         file.drop_own_tables().await;
         let mut all = vec![Self::apart(Kind::Sqlite(Box::new(file)), None)];
         if let Some(database) = TestDatabase::with(fixture).await {
-            let role = database.role("reader");
-            database
-                .execute(&format!(
-                    "CREATE ROLE \"{role}\" LOGIN PASSWORD '{role}'; \
-                     GRANT USAGE ON SCHEMA hangfire TO \"{role}\"; \
-                     GRANT SELECT ON ALL TABLES IN SCHEMA hangfire TO \"{role}\""
-                ))
-                .await;
+            let role = database.reader("reader").await;
             all.push(Self::apart(Kind::Postgres(Box::new(database)), Some(role)));
         }
         if let Some(database) = TestDatabase::with(fixture).await {

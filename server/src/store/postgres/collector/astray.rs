@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use app::model::collect::Stray;
 use app::model::collect::position::Position;
 use app::ports::collector::Astray;
 use app::ports::error::StoreError;
@@ -76,28 +75,15 @@ async fn compared(
     let candidates = candidates(conn, layout, window).await?;
     let found = compare(window, &candidates, &entries, position.watermark, STRAYS);
     let ids: Vec<i64> = found.strays.iter().map(|(job, _)| *job).collect();
-    let mut jobs = jobs(conn, layout, ids.clone()).await?;
-    let (mut memories, mut rows) = if ids.is_empty() {
+    let jobs = jobs(conn, layout, ids.clone()).await?;
+    let (memories, rows) = if ids.is_empty() {
         (HashMap::new(), HashMap::new())
     } else {
         let rows = rows_of(conn, layout, position, ids.clone()).await?;
         let ids = ids.into_iter().collect();
         (own.memories(conn, layout, &ids).await?, rows)
     };
-    let strays = found.strays.iter().filter_map(|(id, is_failed)| {
-        let stray = Stray {
-            job: jobs.remove(id)?,
-            is_failed: *is_failed,
-            memory: memories.remove(id),
-            rows: rows.remove(id).unwrap_or_default(),
-        };
-        Some((*id, stray))
-    });
-    Ok(Astray {
-        strays: strays.collect(),
-        stale: found.stale,
-        last: found.last,
-    })
+    Ok(found.told(jobs, memories, rows))
 }
 
 async fn candidates(

@@ -66,13 +66,7 @@ async fn a_role_that_may_only_read_reads_all_and_is_told_what_it_lacks() {
     let Some(database) = TestDatabase::with(&rows).await else {
         return;
     };
-    let role = database.role("reader");
-    database
-        .execute(&format!(
-            "CREATE ROLE \"{role}\" LOGIN; GRANT USAGE ON SCHEMA hangfire TO \"{role}\"; \
-             GRANT SELECT ON ALL TABLES IN SCHEMA hangfire TO \"{role}\""
-        ))
-        .await;
+    let role = database.reader("reader").await;
     let store =
         PostgresStore::connect(&database.url_as(&role), "hangfire", Arc::new(SystemClock)).unwrap();
     let (why, remedy) = read_only(&store).await;
@@ -103,11 +97,10 @@ async fn own_tables_that_may_not_be_read_cost_nothing_else() {
         return;
     };
     database.store().migrate().await.unwrap();
-    let role = database.role("guest");
+    let role = database.reader("guest").await;
     database
         .execute(&format!(
-            "CREATE ROLE \"{role}\" LOGIN; GRANT USAGE ON SCHEMA hangfire TO \"{role}\"; \
-             GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA hangfire TO \"{role}\"; \
+            "GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA hangfire TO \"{role}\"; \
              GRANT USAGE ON ALL SEQUENCES IN SCHEMA hangfire TO \"{role}\""
         ))
         .await;

@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use app::model::collect::Stray;
 use app::model::collect::position::Position;
 use app::ports::collector::Astray;
 use sqlx::{AssertSqlSafe, Error, SqliteConnection};
@@ -52,7 +51,7 @@ pub(super) async fn astray(
     let candidates = candidates(connection, window).await?;
     let found = compare(window, &candidates, &entries, position.watermark, STRAYS);
     let ids: HashSet<i64> = found.strays.iter().map(|(job, _)| *job).collect();
-    let (mut jobs, mut memories, mut history) = if ids.is_empty() {
+    let (jobs, memories, history) = if ids.is_empty() {
         (HashMap::new(), HashMap::new(), HashMap::new())
     } else {
         (
@@ -61,20 +60,7 @@ pub(super) async fn astray(
             rows_of(connection, position, &ids).await?,
         )
     };
-    let strays = found.strays.iter().filter_map(|(id, is_failed)| {
-        let stray = Stray {
-            job: jobs.remove(id)?,
-            is_failed: *is_failed,
-            memory: memories.remove(id),
-            rows: history.remove(id).unwrap_or_default(),
-        };
-        Some((*id, stray))
-    });
-    Ok(Astray {
-        strays: strays.collect(),
-        stale: found.stale,
-        last: found.last,
-    })
+    Ok(found.told(jobs, memories, history))
 }
 
 async fn candidates(
